@@ -196,7 +196,7 @@ def measure(case, problem, seeds, seconds):
     base = [Run(case, problem, (), seed, seconds) for seed in seeds]
     rows = [Row(case, "", base)]
     for name in SWITCHES:
-        if any(run.profile[name].calls for run in base):
+        if any(name in run.profile and run.profile[name].calls for run in base):
             rows.append(Row(case, name, [Run(case, problem, (name,), seed, seconds) for seed in seeds], rows[0]))
     return rows
 

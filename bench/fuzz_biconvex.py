@@ -41,7 +41,7 @@ ROUNDING = 1e-12  # of an objective's terms
 UNDERFLOW = Fraction(1, 10**300)  # the square of a variable at 1e-300 is no double
 REL_TOL = 1e-6
 KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
-         "switched")
+         "switched", "distances", "copies")
 
 
 class Instance:
@@ -110,6 +110,11 @@ def draw(rng):
     """Integer data with every kind of row; a planted point of small dyadic numbers makes most of them feasible."""
     kind = str(rng.choice(KINDS))
     n = int(rng.integers(1, 6)) if kind != "chain" else int(rng.integers(2, 5))
+    if kind == "copies":
+        n = int(rng.integers(1, 3))
+    if kind == "distances":
+        n_points = int(rng.integers(2, 4))
+        n = n_points * int(rng.integers(1, 3))
     square = kind in ("forms", "lattice") or rng.random() < 0.25
     density = rng.choice([0.3, 0.6, 1.0])
 
@@ -146,6 +151,21 @@ def draw(rng):
         lower, upper = np.zeros(n), np.full(n, 10.0 ** rng.integers(1, 8))
         planted = 2.0 ** rng.integers(-2, 3, n)
         planted = np.clip(planted, lower, upper)
+    if kind == "distances":
+        # of points that may all have the same box: squares of differences, of other forms now and then
+        if rng.random() < 0.6:
+            lower, upper = np.full(n, lower[0]), np.full(n, upper[0])
+            planted = np.clip(planted, lower, upper)
+        rows = rows if rng.random() < 0.2 else [row for row in rows if not row[0].any()]
+        for i in range(n_points):
+            for j in range(i):
+                Q = np.zeros((n, n))
+                for k in range(0, n, n_points):
+                    v = np.zeros(n)
+                    v[[i + k, j + k]] = (1.0, -1.0) if rng.random() < 0.8 else rng.integers(1, 4, 2)
+                    P = np.outer(v, v) * rng.choice([1.0, 1.0, -1.0, 2.0])
+                    Q += np.triu(P) + np.triu(P, 1)
+                rows.append((Q, rng.integers(-2, 3, n) * (rng.random() < 0.4)))
     if kind == "degenerate" and rows:
         Q, a = rows[int(rng.integers(len(rows)))]
         rows += [(2 * Q, 2 * a), (Q.copy(), a.copy())]
@@ -164,6 +184,10 @@ def draw(rng):
         else:
             bounded.append((Q, a, value - tight, value + float(rng.integers(0, 3))))
     c, Q = rng.integers(-5, 6, n).astype(float), form()
+    if kind == "distances":
+        v = rng.integers(-2, 3, n).astype(float)
+        Q = -(np.triu(np.outer(v, v)) + np.triu(np.outer(v, v), 1)) * (rng.random() < 0.4)
+        c *= rng.random() < 0.7
     if kind == "chain":
         c, Q = rng.integers(0, 4, n).astype(float), np.zeros((n, n))
     point = planted
@@ -212,6 +236,32 @@ def draw(rng):
         which = rng.random(n) < 0.6
         lower, upper = np.where(which & (rng.random(n) < 0.3), -np.inf, lower), np.where(which, np.inf, upper)
         point = planted
+    if kind == "copies":
+        # the same problem several times, now and then a copy reflected, with rows that exchange nothing else
+        n_copies = int(rng.integers(2, 4))
+        whole, mirrored = n * n_copies, rng.random(n_copies) < 0.3
+        signs = np.repeat(np.where(mirrored, -1.0, 1.0), n)
+
+        def copied(P, a, k):
+            Q, line, own = np.zeros((whole, whole)), np.zeros(whole), slice(k * n, (k + 1) * n)
+            Q[own, own], line[own] = P, a * (-1.0 if mirrored[k] else 1.0)
+            return Q, line
+
+        bounded = [(*copied(P, a, k), low, high) for k in range(n_copies) for P, a, low, high in bounded]
+        Q, c = (sum(parts) for parts in zip(*(copied(Q, c, k) for k in range(n_copies)), strict=True))
+        lower, upper = np.tile(lower, n_copies), np.tile(upper, n_copies)
+        lower, upper = np.where(signs < 0, -upper, lower), np.where(signs < 0, -lower, upper)
+        planted = np.tile(planted, n_copies) * signs
+        point = None if point is None else planted
+        a = np.zeros(whole)
+        a[::n] = signs[::n]
+        bounded.append((np.zeros((whole, whole)), a, -np.inf, float(a @ planted) + float(rng.integers(0, 3))))
+        if n_copies == 2 or rng.random() < 0.5:
+            P = np.outer(a, a)
+            P = np.triu(P, 1) * rng.choice([-1.0, 1.0])
+            value = float(sum(exact_terms(P, 0 * a, fractions(planted))))
+            bounded.append((P, 0 * a, -np.inf, value + float(rng.integers(0, 3))))
+        n = whole
     sense = str(rng.choice(["min", "max"]))
     constant = float(rng.choice([0.0, 0.0, rng.integers(-9, 10), 1000.0]))
     if kind == "scaled" or rng.random() < 0.1:
@@ -402,8 +452,17 @@ def audited(problem, value, best, rounding, rng):
     from gopfast.search.search import Search
 
     from gopfast.biconvex.lifting import Lifting
+    from gopfast.biconvex.squared_forms import SquaredProblem
 
+    squared, ordering = None, []
+    if not problem.atoms:
+        if np.isfinite([*problem.lower, *problem.upper]).all() and rng.random() < 0.7:
+            best, ordering = kept_image(problem, best)
+        squared = SquaredProblem.of(problem)
+    if squared is not None:
+        problem, best = squared, squared.completed(best)
     lifting = Lifting(problem)
+    lifting.ordering = ordering
     data, scale, objective_scale = lifting.data(lifting.low, lifting.high)
     core = lifting.to_core(best, scale)
     limit = value / objective_scale
@@ -426,6 +485,29 @@ def audited(problem, value, best, rounding, rng):
         # what is computed of others in doubles is no exact point
         wrong += lost(trace, core, 1e-12 if problem.atoms else 0.0)
     return wrong
+
+
+def kept_image(problem, point):
+    """The image of a point that meets the rows of the problem's symmetries, and these; none where it is no doubles."""
+    from gopfast.biconvex.symmetry import Centred
+
+    centred = Centred(problem)
+    levels = centred.levels()
+    rows, generators = centred.rows(levels), [images for _, own in levels for images in own]
+    seen, new = set(), [tuple(fractions(point))]
+    while new:
+        z = new.pop()
+        if all(sum(Fraction(a) * z[i] for i, a in row.items()) >= bound for row, bound in rows):
+            image = np.array(z, float)
+            return (image, rows) if fractions(image) == list(z) else (point, [])
+        for images in generators:
+            rest = [z[images[2 * i] // 2] - centred.middles[images[2 * i] // 2] for i in range(centred.n)]
+            signs = [-1 if images[2 * i] % 2 else 1 for i in range(centred.n)]
+            other = tuple(m + s * t for m, s, t in zip(centred.middles, signs, rest, strict=True))
+            if other not in seen:
+                seen.add(other)
+                new.append(other)
+    raise AssertionError("no image of a point meets the rows of the symmetries")
 
 
 def lost(trace, point, slack=0.0):

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gopfast.biconvex.mechanisms import MECHANISMS as OF_BICONVEX_PROBLEMS
 from gopfast.errors import InputError, InputTypeError
 from gopfast.mixtures.mechanisms import MECHANISMS as OF_MIXTURES
 from gopfast.search.mechanism import Mechanism
 from gopfast.switches import only_off, switched_off
 
-MECHANISMS: tuple[type[Mechanism], ...] = (*OF_MIXTURES,)
+MECHANISMS: tuple[type[Mechanism], ...] = (*OF_MIXTURES, *OF_BICONVEX_PROBLEMS)
 SWITCHES: tuple[str, ...] = tuple(mechanism.name for mechanism in MECHANISMS if mechanism.optional)
 
 

@@ -111,8 +111,8 @@ class SearchResult:
     message : str
         One sentence that says what is proved, and with a `caution` what it is worth.
     profile : gopfast.profile.Profile or None
-        What every mechanism of the search of a mixture has done: calls, work, nodes and gap closed; None of other
-        problems.
+        What every mechanism of the search of a mixture has done, and those of a biconvex problem that can be switched
+        off: calls, work, nodes and gap closed; None of other problems.
     starts : gopfast.starts.Starts or None
         The local searches: their numbers, starts and ends; in this process, where others search, too. None where none
         was needed.

@@ -25,6 +25,8 @@ class Core(NamedTuple):
         As of `Lifting` and of `Lifting.data`.
     box : pair of ndarray, shape (n,)
         That the data are scaled by, in the user's units.
+    tangents, ordering : tuple
+        Rows beside the problem's, as of `Lifting`.
     low, high : ndarray
         The root, in the core's.
     starts, kinds, given, n_lps
@@ -41,6 +43,7 @@ class Core(NamedTuple):
     one_side: bool
     box: tuple
     tangents: tuple
+    ordering: tuple
     low: np.ndarray
     high: np.ndarray
     starts: np.ndarray
@@ -77,6 +80,7 @@ def worker_search(core):
     """Return the search of a worker, and what tells the coordinates of its boxes."""
     lifting = Lifting(core.problem, core.with_switches)
     lifting.add_rows(core.tangents)
+    lifting.ordering = core.ordering
     data, _, _ = lifting.data(*core.box, one_side=core.one_side)
     made, _ = core.search(data, memory=Memory())
     return made, core.coordinates()

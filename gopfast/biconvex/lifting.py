@@ -67,6 +67,11 @@ class Lifting:
         Variables with a place in x, the smaller side, and all that are in products; arguments of atoms are in both.
     atoms : list of Atom
         Variables that are functions of others.
+    ordering : sequence of (dict, float)
+        Linear rows (coefficients, lower bound) that one of the images of each point meets (XL2): programs have them,
+        but no point that is found needs to meet them.
+    lifts_equations : bool
+        Whether the last data have equations times variables.
     switches : list of (Side, Side)
         Pairs of which one vanishes; the core has a variable for each, before all others.
     essential : set of int
@@ -119,6 +124,7 @@ class Lifting:
         self.fixed[:, sorted(arguments)] = True
         self._find_switches(with_switches)
         self.essential |= arguments
+        self.ordering, self.lifts_equations = (), False
         # Place of a variable in the core's order
         self.place = len(self.switches) + np.argsort(self.order)
 
@@ -242,6 +248,8 @@ class Lifting:
         """
         scale = self._scales(low, high)
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
+        lifts.lifted = lifted
+        self.lifts_equations = bool(lifts.equations)
         if lifted:
             self._add_moments(lifts, low, high)
         record = _Record(self, scale, lifts, low, high)
@@ -342,6 +350,7 @@ class _Lifts:
         self.n_entries = 0  # of those
         self.inequalities = []  # (coefficients of a'z + b >= 0 times `sign`, j)
         self.moments = []  # lists of variables all of whose products are there
+        self.lifted = False  # whether rows beside the problem's may be there
 
     def add(self, row, j, inequality):
         new = [_ordered((i, j)) for i in row.linear if _ordered((i, j)) not in self.products]
@@ -387,6 +396,9 @@ class _Record:
         switched = [side for pair in lifting.switches for side in pair if side.variable is None]
         first_switched = len(rows)
         rows += [self._side(side) for side in switched]
+        if lifts.lifted:
+            rows += [({int(self.place[i]): a * scale[i] for i, a in row.items()}, lower, math.inf)
+                     for row, lower in lifting.ordering]  # fmt: skip
         sizes = [_size(terms) for terms, *_ in rows]
         rows = [_scaled(*row, size) for row, size in zip(rows, sizes, strict=True)]
         floors = [[of / size for of in own] for own, size in zip(all_sizes, sizes[:n_own_rows], strict=True)]

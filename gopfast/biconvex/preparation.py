@@ -41,6 +41,8 @@ class Preparation:
 
     Attributes
     ----------
+    given : BiconvexProblem
+        The problem without variables for linear forms (XL1).
     lifting : Lifting
     data, scale, objective_scale
         As `Lifting.data` returns them.
@@ -75,6 +77,7 @@ class Preparation:
 
     def __init__(self, problem, session, start, started, solve, formulas=None):
         self.problem, self.session, self.start, self.started = problem, session, start, started
+        self.given = getattr(problem, "given", problem)
         self.solve, self.options, self.formulas = solve, session.options, formulas
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
@@ -168,6 +171,11 @@ class Preparation:
         if self.least == -np.inf:
             # made at points that may be far out, they bound nothing, and their coefficients are as far apart
             self._set_tangents([])
+
+    def order(self, rows):
+        """Take rows that one of the images of each point meets, for the search: the core is made anew, in its box."""
+        self.lifting.ordering = tuple(rows)
+        self._scale(self.scaled_box)
 
     def _set_tangents(self, rows):
         """Take these linear rows beside the problem's, and make the core anew."""
@@ -284,11 +292,11 @@ class Preparation:
             return point
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                near = self._program(self.stop).polish(point)
+                near = self._program(self.stop).polish(point[: self.given.n_variables])
         except (Stopped, KeyboardInterrupt, ArithmeticError, np.linalg.LinAlgError):
             return point
         for trial in near:
-            trial = np.clip(trial, self.problem.lower, self.problem.upper)
+            trial = np.clip(self._with_forms(trial), self.problem.lower, self.problem.upper)
             new = sign * self.problem.objective(trial)
             if new < value and self.problem.violations(trial).max(initial=0.0) <= max(allowed, EXACT):
                 best, value = trial, new
@@ -304,7 +312,7 @@ class Preparation:
         return self.options.branching == "orthant" or self.options.partition == "paper"
 
     def _scale(self, box):
-        self.scaled_box = box
+        self.scaled_box, self.program = box, None
         self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self.has_one_side())
 
     def to_core(self, point):
@@ -317,12 +325,13 @@ class Preparation:
 
     def nonlinear(self, point):
         """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
-        if self.program is None or self.program.scale is not self.scale:
+        if self.program is None:
             self.program = self._program(self.stop)
         user = self.to_user(point)
         found = self._reduced(user)
         if found is None:
-            found = self.program.search(user)
+            found = self.program.search(user[: self.given.n_variables])
+            found = None if found is None else self._with_forms(found)
         return None if found is None else self.to_core(found)
 
     def _reduced(self, point):
@@ -344,8 +353,13 @@ class Preparation:
         return None if found is None else self.to_core(found)
 
     def _program(self, stop):
-        box = self.lifting.to_user(self.data.box, self.scale)
-        return NonlinearProgram(self.problem, *box, self.scale, stop)
+        """Return the nonlinear program, which does without variables for linear forms."""
+        n, box = self.given.n_variables, self.lifting.to_user(self.data.box, self.scale)
+        return NonlinearProgram(self.given, *(ends[:n] for ends in (*box, self.scale)), stop)
+
+    def _with_forms(self, point):
+        """Return the point of what is searched that belongs to one of the given problem."""
+        return point if self.given is self.problem else self.problem.completed(point)
 
     def _relaxed(self):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""

@@ -10,12 +10,17 @@ from gopfast.biconvex import recession
 from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.margins import WITHIN
+from gopfast.biconvex.mechanisms import NAMES
 from gopfast.biconvex.outcome import Found, result_of
+from gopfast.biconvex.plan import BiconvexPlan
 from gopfast.biconvex.polynomial import PolynomialProblem
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.problem import LARGEST_NUMBER, BiconvexProblem
+from gopfast.biconvex.squared_forms import SquaredForms
+from gopfast.biconvex.symmetry import Symmetry
 from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_GROWING
 from gopfast.errors import InputError
+from gopfast.profile import Profile
 from gopfast.result import Status
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 
@@ -49,15 +54,18 @@ def solve(problem, options, start=None, proof=None, stored=None):
     start = _start(problem, start)
     session = Session(options)
     formulas = problem if isinstance(problem, PolynomialProblem) and problem.has_atoms else None
-    preparation = Preparation(_biconvex(problem), session, _lifted(problem, start), started, solve, formulas)
+    plan = BiconvexPlan(_biconvex(problem), options)
+    solved, own_start = _with_forms(plan, _lifted(problem, start))
+    preparation = Preparation(solved, session, own_start, started, solve, formulas)
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():
-            found = _found(preparation, stored)
+            found = _found(preparation, plan, stored)
             session.end(None, found.status)
         if found.status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
             preparation.go_on()  # the search's end is no reason to leave its point unpolished
         found.point = preparation.no_worse_than_start(preparation.polished(found.point))
+        found.fields["profile"] = Profile(NAMES, [(meter.name, meter.row()) for meter in plan.meters])
         result = result_of(problem, preparation, found, time.perf_counter() - started)
         session.monitor.finish(result)
         if proof is None:
@@ -78,6 +86,14 @@ def _lifted(problem, start):
     return start if (abs(start) <= LARGEST_NUMBER).all() else None
 
 
+def _with_forms(plan, start):
+    """Return what is solved and the start, with variables for linear forms where there are any (XL1)."""
+    found = SquaredForms.make(plan) if plan.has(SquaredForms) else None
+    if found is None:
+        return plan.problem, start
+    return found, None if start is None else found.completed(start)
+
+
 def _with_proof(problem, options, found, result, proof):
     """Return the result with its proof, for which a search of its own takes as long again as this one could."""
     # Here and not above: few ask for it.
@@ -89,7 +105,7 @@ def _with_proof(problem, options, found, result, proof):
     return with_proof(problem, result, tolerance, proof, limit)
 
 
-def _found(preparation, stored):
+def _found(preparation, plan, stored):
     """Return what is found within the limits."""
     found = None
     try:
@@ -100,7 +116,7 @@ def _found(preparation, stored):
         elif not preparation.run():
             found = Found(Status.INFEASIBLE, np.inf)
         else:
-            found = _proved(preparation) or _search(preparation, stored)
+            found = _proved(preparation) or _search(preparation, plan, stored)
     except Stopped:
         found = preparation.so_far(Status(preparation.stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
@@ -119,12 +135,16 @@ def _proved(preparation):
     return Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
-def _search(preparation, stored):
+def _search(preparation, plan, stored):
     """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
     session, options = preparation.session, preparation.options
     low, high, free = preparation.root_box()
     found = Found(Status.NUMERICAL, preparation.least, preparation.point)
     if not free:
+        # lifted equations leave little at the root, which other rows move to where less of them holds
+        lifts_equations = preparation.lifting.lifts_equations
+        if not lifts_equations and plan.has(Symmetry) and (rows := Symmetry.make(plan)):
+            preparation.order(rows)
         return _search_box(preparation, session, low, high, {}, found, stored)
     if options.checkpoint is not None or options.executor is not None:
         session.note("boxes that grow are searched in this process, without checkpoints")
@@ -249,6 +269,7 @@ def _core(preparation, options, low, high):
         one_side=preparation.has_one_side(),
         box=preparation.scaled_box,
         tangents=tuple(preparation.tangents),
+        ordering=tuple(preparation.lifting.ordering),
         low=low,
         high=high,
         starts=preparation.starts,

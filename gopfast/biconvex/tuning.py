@@ -373,3 +373,17 @@ TANGENT_ROUNDS = 30
 WORTH_A_TANGENT = 0.02
 # one after the other, after which there is no more | rounds | [1, inf) | not measured
 MOST_IDLE_TANGENTS = 2
+
+# [squared_forms] Variables for linear forms whose squares are concave terms (XL1).
+
+# of a problem | forms | [0, inf) | argument: each has a column and an equation in every program
+MOST_SQUARED = 500
+# of such a variable, in notes | characters | [4, inf) | argument: a line holds it
+LONGEST_NAME = 60
+
+# [symmetry] Permutations and reflections (XL2).
+
+# of a problem in which symmetries are looked for | entries of its matrices | [0, inf) | not measured
+MOST_SYMMETRIC_TERMS = 5_000
+# of the refinements, of terms and variables in each round | terms | [0, inf) | argument: 4 microseconds each
+MOST_SYMMETRY_WORK = 60_000

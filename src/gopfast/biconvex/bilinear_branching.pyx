@@ -3,13 +3,15 @@
 from libc.math cimport INFINITY, fabs, isfinite
 
 from gopfast.biconvex.margins cimport PRODUCT_ROUNDING
-from gopfast.biconvex.tuning cimport LEAST_MISS, LEAST_OFF, SMALLEST_DIVISOR as SMALLEST, WIDEST_SHARE
+from gopfast.biconvex.tuning cimport (
+    LEAST_MISS, LEAST_OFF, SHARE_OF_VIOLATED, SMALLEST_DIVISOR as SMALLEST, WIDEST_SHARE,
+)
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, divisible, inside, node_choice, node_high, node_low, node_point
 from gopfast.search.types cimport real
 from gopfast.biconvex.bilinear_tightening cimport BilinearTightening
-from gopfast.biconvex.learnt_rows cimport reals
+from gopfast.biconvex.learnt_rows cimport ints, reals
 
 
 cdef class BilinearBranching(BilinearTightening):
@@ -17,7 +19,13 @@ cdef class BilinearBranching(BilinearTightening):
 
     cdef int reserve(self, StopSignal stop, int number, bint selects) except -1:
         BilinearTightening.reserve(self, stop, number, selects)
+        cdef int row, e
         self.importance, self.cost = reals(self.data.n_split), reals(self.data.n_cols)
+        self.has_products = ints(self.data.n_own_rows)
+        for row in range(self.data.n_own_rows):
+            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+                if 0 <= self.data.row_index[e] - self.data.n < self.data.n_products:
+                    self.has_products[row] = 1
         return 0
 
     cdef void choose_split(self, Node *node) noexcept nogil:
@@ -32,6 +40,7 @@ cdef class BilinearBranching(BilinearTightening):
             if isfinite(x[j]):
                 point[j] = min(high[j], max(low[j], x[j]))
         self.weigh()
+        self.weigh_violated()
         for attempt in range(2):
             best = 0
             for j in range(self.data.n_split):
@@ -61,6 +70,29 @@ cdef class BilinearBranching(BilinearTightening):
         if branch >= 0:
             node.branch = branch
         self.place_switch(node)
+
+    cdef void weigh_violated(self) noexcept nogil:
+        """Products without a weight get one where the solution's variables violate their row, as of a small multiplier.
+
+        The row has none since others hold the solution for now. By those alone a tree divides what can raise its bound
+        a little, over and over, before it comes to what must be divided in any case.
+        """
+        cdef const real *x = self.lp.x
+        cdef int row, e, k, n = self.data.n
+        cdef real most = 0, value
+        for row in range(self.data.n_own_rows):
+            if self.has_products[row]:
+                most = max(most, fabs(self.lp.row_dual[row]))
+        for row in range(self.data.n_own_rows):
+            if not (most > 0 and self.has_products[row]):
+                continue
+            value = self.data.row_activity(row, x, NULL)
+            if self.data.row_lower[row] - LEAST_MISS <= value <= self.data.row_upper[row] + LEAST_MISS:
+                continue
+            for e in range(self.data.row_start[row], self.data.row_start[row + 1]):
+                k = self.data.row_index[e] - n
+                if 0 <= k < self.data.n_products and self.weights[k] == 0:
+                    self.weights[k] = SHARE_OF_VIOLATED * most * fabs(self.data.row_value[e])
 
     cdef void place_switch(self, Node *node) noexcept nogil:
         """Where both sides of a switch are off 0 at the solution it is split, before any variable: by the nearer side.

@@ -101,6 +101,9 @@ cdef extern from *:
     real LEAST_OFF "1e-9"
     # by products at the solution, for the Lagrangian to rank variables | the core's units | [0, 1) | not measured
     real LEAST_MISS "1e-9"
+    # multiplier that a row without one counts with where the solution's variables violate it | greatest multiplier of
+    # rows with products | [0, 1] | docs/notebook/biconvex.md
+    real SHARE_OF_VIOLATED "0.1"
     # of the root's widths, up to which a width counts in the scores of variables | factor | (0, inf) | not measured
     real WIDEST_SHARE "4.0"
     # what stands for 0 in a quotient | none | (0, 1e-100] | argument: above the least double, so that the quotient is

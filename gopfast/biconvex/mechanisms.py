@@ -1,0 +1,11 @@
+"""
+The mechanisms that are at work in the solve of a biconvex problem, in the order in which they act.
+
+What all solves have (tightening, lifted rows, cuts, local searches) is part of `preparation` and of `bilinear`.
+"""
+
+from gopfast.biconvex.squared_forms import SquaredForms
+from gopfast.biconvex.symmetry import Symmetry
+
+MECHANISMS = (SquaredForms, Symmetry)
+NAMES = tuple(mechanism.name for mechanism in MECHANISMS)

@@ -29,7 +29,7 @@ class Symmetry(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Where all variables have bounds, whose middles are known, no partition is named, terms are few, and no functions."""
+        """Where variables have bounds, with known middles, no partition is named, terms are few, and no functions."""
         problem, options = plan.problem, plan.options
         is_bounded = bool((abs(problem.lower) < math.inf).all() and (abs(problem.upper) < math.inf).all())
         n_terms = problem.A.nnz + problem.Q.nnz + sum(row.Q.nnz for row in problem.quadratic_rows)

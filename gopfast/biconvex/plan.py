@@ -17,3 +17,8 @@ class BiconvexPlan(Plan):
     def __init__(self, problem, options):
         super().__init__(options.without)
         self.problem, self.options = problem, options
+
+    @property
+    def is_free(self):
+        """Whether variables are the search's to group, and none is a function of another."""
+        return self.options.branching != "orthant" and self.options.partition == "joint" and not self.problem.atoms

@@ -57,9 +57,7 @@ class SquaredForms(Mechanism):
     @staticmethod
     def applies(plan):
         """Where the groups of variables are the search's to choose, and none is a function of another."""
-        problem, options = plan.problem, plan.options
-        is_free = options.branching != "orthant" and options.partition == "joint"
-        return is_free and problem.x is None and problem.y is None and not problem.atoms
+        return plan.is_free and plan.problem.x is None and plan.problem.y is None
 
     @staticmethod
     def make(plan):

@@ -30,11 +30,10 @@ class Symmetry(Mechanism):
     @staticmethod
     def applies(plan):
         """Where variables have bounds, with known middles, no partition is named, terms are few, and no functions."""
-        problem, options = plan.problem, plan.options
+        problem = plan.problem
         is_bounded = bool((abs(problem.lower) < math.inf).all() and (abs(problem.upper) < math.inf).all())
         n_terms = problem.A.nnz + problem.Q.nnz + sum(row.Q.nnz for row in problem.quadratic_rows)
-        is_free = options.branching != "orthant" and options.partition == "joint"
-        return is_bounded and is_free and n_terms <= MOST_SYMMETRIC_TERMS and not problem.atoms
+        return is_bounded and plan.is_free and n_terms <= MOST_SYMMETRIC_TERMS
 
     @staticmethod
     def make(plan):

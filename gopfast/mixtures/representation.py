@@ -12,7 +12,7 @@ at most
 means count as moved samples. What the objective attains is therefore evaluated at the parameters that are returned,
 and both bounds are moved by the loss. Other families' samples are not rounded.
 
-Theory: (R3) and (R4) of docs/theory/rounding.md.
+Theory: (R3) and (R4) of docs/theory/rounding.md; (JS5) of docs/theory/shared_coefficients.md.
 """
 
 import math
@@ -102,26 +102,8 @@ class Representation:
         if self.shifted:
             extra = self.problem._moved_means(self._distance, solution)
         if self.problem._formula_keeps_digits and primal.margin > DOUBTFUL * (1.0 + abs(value)):
-            value = min(value, self._by_definition(solution))
+            value = min(value, by_definition(self.problem, solution))
         return solution, value + self.loss(value, extra)
-
-    def _by_definition(self, solution):
-        """
-        Evaluate the objective of counts, labels or times with the model's own formula, rounded up.
-
-        It puts the logarithms of counts and of their rates together, so that no large terms cancel.
-        """
-        problem, parameters = self.problem, solution.parameters
-        kernel = problem._log_kernel(parameters)
-        scores = log_zero(solution.weights) + kernel
-        cost = -log_sum_exp(scores)
-        tau = np.exp(scores + cost[:, np.newaxis])
-        size = np.multiply(tau, np.abs(kernel), out=np.zeros_like(tau), where=tau > 0.0).sum(axis=1) + np.abs(cost)
-        size += LARGEST_LOGARITHM * (1 + problem.n_features)
-        used = problem.sample_weight > 0.0
-        value = math.fsum(problem.sample_weight[used] * cost[used]) + problem._penalty(parameters)
-        error = float(problem.sample_weight[used] @ size[used]) + problem._penalty_size(parameters)
-        return value + EVALUATION * error
 
     def _distance(self, points, weights):
         """Return A of points (n, d) in the user's units, of weights (n, 1) or (n, d)."""
@@ -156,3 +138,34 @@ def moved(points, weights, center, scale):
             continue
         total += float((weights[begin : begin + BLOCK] * np.square(delta)).sum())
     return total
+
+
+def by_definition(problem, solution, away=0.0):
+    """
+    Evaluate the objective of a problem with the model's own formula, rounded up.
+
+    Of counts, labels or times it puts the logarithms of counts and of their rates together, so that no large terms
+    cancel.
+
+    Parameters
+    ----------
+    problem : MixtureProblem
+    solution : MixtureSolution
+    away : ndarray, shape (n, K), or 0.0
+        What the kernel is off beside the rounding that is relative to it, in nats.
+    """
+    parameters, used = solution.parameters, problem.sample_weight > 0.0
+    kernel = problem._log_kernel(parameters)
+    scores = log_zero(solution.weights) + kernel
+    cost = -log_sum_exp(scores)
+    tau = np.exp(scores + cost[:, np.newaxis])
+    size = _mean(tau, np.abs(kernel)) + np.abs(cost)
+    size += LARGEST_LOGARITHM * (1 + problem.n_features)
+    value = math.fsum(problem.sample_weight[used] * cost[used]) + problem._penalty(parameters)
+    error = float(problem.sample_weight[used] @ size[used]) + problem._penalty_size(parameters)
+    return value + EVALUATION * error + float(problem.sample_weight[used] @ _mean(tau, away)[used])
+
+
+def _mean(tau, values):
+    """Return means (n,) of values (n, K) over the components, of those alone that have a part of the sample."""
+    return np.multiply(tau, values, out=np.zeros_like(tau), where=tau > 0.0).sum(axis=1)

@@ -5,7 +5,6 @@ import time
 from gopfast.errors import InputError
 from gopfast.mixtures import solve as of_all
 from gopfast.mixtures.problems import RegressionMixture
-from gopfast.mixtures.shared_coefficients import SharedCoefficientSearch
 
 
 def search_of(problem, options, start=None):
@@ -22,8 +21,12 @@ def search_of(problem, options, start=None):
     -------
     MixtureSearch or SharedCoefficientSearch
     """
-    kind = SharedCoefficientSearch if shares_a_coefficient(problem) else of_all.MixtureSearch
-    return kind(problem, options, start)
+    if not shares_a_coefficient(problem):
+        return of_all.MixtureSearch(problem, options, start)
+    # Here and not above: few ask for it.
+    from gopfast.mixtures.shared_coefficients import SharedCoefficientSearch
+
+    return SharedCoefficientSearch(problem, options, start)
 
 
 def shares_a_coefficient(problem):
@@ -38,4 +41,4 @@ def solve(problem, options, start=None, proof=None):
     if proof is not None:
         raise InputError("proof must be None with shared_coefficients: the checker has no rule for them yet")
     started = time.perf_counter()
-    return of_all.run_once(SharedCoefficientSearch(problem, options, start), options, started)
+    return of_all.run_once(search_of(problem, options, start), options, started)

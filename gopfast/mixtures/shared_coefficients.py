@@ -20,11 +20,12 @@ from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.fits import start_values
-from gopfast.mixtures.margins import EVALUATION, LARGEST_LOGARITHM, RESIDUAL
+from gopfast.mixtures.margins import RESIDUAL
+from gopfast.mixtures.mechanisms import NAMES, LocalSearch
 from gopfast.mixtures.notes import notes_of
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.problems import regression_starts, shared_coefficients as sharing
-from gopfast.mixtures.problems.base import log_sum_exp, log_zero
+from gopfast.mixtures.representation import by_definition
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.shared.coefficients import Loss, least_and_most, rounding_loss
 from gopfast.mixtures.shared.far_coefficients import FarBound
@@ -44,6 +45,7 @@ from gopfast.mixtures.tuning import (
     COEFFICIENT_WANTED as WANTED,
     SPACINGS,
 )
+from gopfast.profile import Profile
 from gopfast.result import Status
 from gopfast.search.session import Session
 from gopfast.tuning import EPSILON
@@ -85,7 +87,13 @@ class FixedCoefficient:
         self.lower, self.upper, self.state = lower, math.inf, state
         self.search, self.result, self.cutoff, self.done = None, None, math.inf, False
         self.n_nodes = self.total_nodes = 0
+        self.before = []  # what mechanisms have done beside the search at hand
         self._climb(state)
+
+    @property
+    def activity(self):
+        """Names of mechanisms and what they have done, as rows of a profile."""
+        return [*self.before, *(() if self.result is None else self.result.profile.items())]
 
     def _climb(self, state):
         """Take steps of EM."""
@@ -96,7 +104,9 @@ class FixedCoefficient:
             self.upper, self.done = self.lower, True
             return
         parameters = {name: state[name] for name in fixed.parameter_names}
-        vector, trace, _ = MixturePrimal(family).em(state["weights"], np.ravel(family.pack(**parameters)), 0.0, STEPS)
+        primal = MixturePrimal(family)
+        vector, trace, _ = primal.em(state["weights"], np.ravel(family.pack(**parameters)), 0.0, STEPS)
+        self.before.append((LocalSearch.name, primal.meter.row()))
         upper = float(trace[-1])
         if upper < self.upper:
             weights = vector[: fixed.n_weights]
@@ -119,6 +129,7 @@ class FixedCoefficient:
         """
         if self.search is None or self.cutoff < needed:
             engine.family(self.fixed).suggest(**self.state)
+            self.before = self.activity
             self.search, self.result = MixtureSearch(self.fixed, self.options), None
             self.n_nodes, self.cutoff = 0, wanted
         before = (0, 0) if self.result is None else (self.result.n_nodes, self.result.n_passes)
@@ -184,7 +195,7 @@ class SharedCoefficientSearch:
                     last, kept = value, state
                 state = problem.maximize(problem.responsibilities(**state), **state)
         solution = MixtureSolution.canonical(problem, **kept)
-        value = attained(problem, solution)
+        value = by_definition(problem, solution, _away(problem, solution.parameters))
         if not value < self.upper:
             return False
         self.upper, self.solution = value, solution
@@ -388,6 +399,7 @@ class SharedCoefficientSearch:
             status=status, objective=self.upper, lower_bound=lower, solution=self.solution,
             elbo_constant=problem.elbo_constant, n_nodes=self.n_nodes, n_passes=self.n_passes, time=elapsed,
             rounding_margin=self.upper - lower if status is Status.NUMERICAL else 0.0, history=rows,
+            profile=Profile(NAMES, [row for at in self.values.values() for row in at.activity]),
             relaxation=METHOD, partition="joint", branching="bisect", subproblem="enumerate",
             notes=[*self.session.notes, *notes_of(problem, self.solution, status)],
             caution=problem._caution(self.solution),
@@ -395,42 +407,18 @@ class SharedCoefficientSearch:
 
     def state(self):
         """Return what another search of the same problem and options goes on from, for `set_state`."""
-        known = {value: (at.lower, at.upper, at.state) for value, at in self.values.items()}
+        known = {value: (at.lower, at.upper, at.state, at.activity) for value, at in self.values.items()}
         return known, self.heap, self.upper, self.solution, self.lower, self.n_nodes, self.n_passes, self.before
 
     def set_state(self, state):
         """Go on from what `state` returned; searches of fixed coefficients begin anew."""
         known, self.heap, self.upper, self.solution, self.lower, self.n_nodes, self.n_passes, self.before = state
-        for value, (lower, upper, own) in known.items():
+        for value, (lower, upper, own, activity) in known.items():
             self.values[value] = at = FixedCoefficient(self.problem, value, self.inner, own)
-            at.lower, at.upper, at.state = lower, upper, own
+            at.lower, at.upper, at.state, at.before = lower, upper, own, activity
 
     def close(self):
         """Do nothing: there are no files."""
-
-
-def attained(problem, solution):
-    """
-    Evaluate the objective of regressions at a solution by its definition, rounded up.
-
-    Parameters
-    ----------
-    problem : RegressionMixture
-    solution : MixtureSolution
-    """
-    parameters = solution.parameters
-    kernel = problem._log_kernel(parameters)
-    scores = log_zero(solution.weights) + kernel
-    cost = -log_sum_exp(scores)
-    tau = np.exp(scores + cost[:, np.newaxis])
-    size = np.multiply(tau, np.abs(kernel), out=np.zeros_like(tau), where=tau > 0.0).sum(axis=1) + np.abs(cost)
-    size += LARGEST_LOGARITHM * (1 + problem.n_features)
-    # what the rounding of predictions changes the kernel by
-    away = _away(problem, parameters)
-    moved = np.multiply(tau, away, out=np.zeros_like(tau), where=tau > 0.0).sum(axis=1)
-    w, used = problem.sample_weight, problem.sample_weight > 0.0
-    value = math.fsum(w[used] * cost[used])
-    return value + EVALUATION * float(w[used] @ size[used]) + float(w[used] @ moved[used])
 
 
 def _away(problem, parameters):

@@ -175,3 +175,13 @@ def test_the_estimator_and_the_command(tmp_path, capsys):
     fit = str(tmp_path / "fit.json")
     assert cli.main([*arguments, "--shared-coefficient", "1", "--json", fit]) == 0
     assert cli.main(["certify", str(path), fit, "--response", "tuned"]) == 0
+
+
+def test_what_searches_of_fixed_coefficients_do_is_counted():
+    """All that mechanisms do at all values of the coefficient, alike in every run."""
+    found = [gopfast.solve(beta(2), n_threads=1, log=False) for _ in range(2)]
+    counts = [[row[:4] for row in result.profile.values()] for result in found]
+    assert counts[0] == counts[1]
+    profile = found[0].profile
+    assert profile["local_search"].calls > 0 and profile["relaxed_dual"].terms > 0
+    assert profile["relaxed_dual"].calls >= found[0].n_nodes > 0

@@ -147,7 +147,7 @@ class CoverBound(Learner):
     def _count(self):
         """Put together what has been proved."""
         self.at_work = self._together(self.blocks)
-        self.lower = max(self.lower, self._together([*self.done, *self.blocks]))
+        self.lower = max(self.lower, self._together([*self.done, *self.blocks]) if self.done else self.at_work)
 
     def _together(self, blocks):
         """Return what some blocks prove together, at most the limit."""

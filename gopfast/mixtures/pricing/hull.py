@@ -33,6 +33,7 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_FEWEST as FEWEST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
+    HULL_OF_MOMENTS as OF_MOMENTS,
     HULL_OF_PRICES as OF_PRICES,
     HULL_PATIENCE as PATIENCE,
     HULL_SLOW as SLOW,
@@ -82,8 +83,9 @@ class HullBound(Learner):
 
     @property
     def n_passes(self):
-        """Passes over all samples and components that would have cost as much."""
-        return self.n_terms // (len(self.weights) * self.n_components)
+        """Passes of the tree over all samples and components that would have cost as much: these take second moments."""
+        K, F = self.n_components, self.family.n_statistics
+        return int(self.n_terms / (len(self.weights) * K * (1.0 + K * F * F / OF_MOMENTS)))
 
     def step(self, deadline):
         """Next thing to learn; whether there is more."""

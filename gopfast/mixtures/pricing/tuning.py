@@ -284,6 +284,9 @@ HULL_SLOW = 0.9
 HULL_PATIENCE = 30_000
 # of what prices leave open: cells that leave less gain little | part | [0, 1] | docs/notebook/many_columns.md
 HULL_OF_PRICES = 0.1
+# second moments of K components of F statistics, F K a sample, that take as long as a term of the hull | products |
+# (0, inf) | docs/notebook/many_columns.md
+HULL_OF_MOMENTS = 250.0
 # of ascents in each turn of making what components save equal | steps | [0, inf) | not measured
 HULL_N_CLIMBS = 4
 # and at the last prices | steps | [0, inf) | not measured

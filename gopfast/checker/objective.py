@@ -11,6 +11,7 @@ from . import matrices, priors, regressions
 from .covariance import eigenvalues
 from .entries import numbers
 from .errors import ProofError
+from .families import cost_of_noise
 from .problem import FREE
 from .rounding import UNIT
 from .tuning import LARGEST_ERROR
@@ -28,13 +29,13 @@ def attained(problem, columns, weights, solution):
     columns, weights : ndarray, shape (N, d) and (N,)
         Samples of positive weight.
     solution : dict
-        "weights" (K,), "means" (K, d) of the columns; for free variances "variances" (K, d), for covariance matrices
-        "covariances" (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
-        "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
+        "weights" (K,), with noise (K + 1,), "means" (K, d) of the columns; for free variances
+        "variances" (K, d), for covariance matrices "covariances" (K, d, d); with a prior of known variances
+        "prior_variance", with Gaussian posteriors "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
         divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
-    p, means = numbers(solution, "weights", "solution", (K,), 0.0), None
+    p, means = numbers(solution, "weights", "solution", (problem.n_weights,), 0.0), None
     if problem.family not in regressions.FAMILIES:
         means = numbers(solution, "means", "solution", (K, d))
     if not p.sum() > 0:
@@ -44,6 +45,9 @@ def attained(problem, columns, weights, solution):
         if problem.family not in ("known", "posterior", *FREE, *regressions.FAMILIES):
             means = _in_range(problem, means)
         cost, size = _costs_of(problem, columns, means, solution)
+        if problem.noise is not None:
+            worst = np.full((len(cost), 1), cost_of_noise(problem).high)
+            cost, size = np.hstack([cost, worst]), np.hstack([size, np.abs(worst)])
         scores = np.log(p) - cost
         top = scores.max(axis=1)
         if not np.isfinite(top).all():
@@ -52,7 +56,7 @@ def attained(problem, columns, weights, solution):
         # the error of the likeliest components' costs; that of others is weighed down by their responsibilities
         tau = np.exp(scores - log_s[:, np.newaxis])
         error = 2.0 * (tau * (size + np.where(p > 0, np.abs(np.log(p)), 0.0))).sum(axis=1) * (8 * d + 16) * UNIT
-        error += (2 * K + 64) * UNIT * (1 + np.abs(log_s))
+        error += (2 * problem.n_weights + 64) * UNIT * (1 + np.abs(log_s))
         value = math.fsum(weights * (error - log_s)) + 8 * UNIT * math.fsum(weights * (np.abs(log_s) + error))
         value += priors.attained(problem, p, means, solution)
         if not (math.isfinite(value) and error.max() <= LARGEST_ERROR):

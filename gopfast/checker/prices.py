@@ -53,6 +53,8 @@ class Prices:
 
     def __init__(self, bounds, arrays, reference, order, lower):
         problem, rules = bounds.problem, bounds.rules
+        if problem.noise is not None:
+            raise ProofError("prices", "are of components of one kind: there is noise beside them")
         if problem.family == "known" and problem.prior is not None and problem.prior[0] != problem.prior[1]:
             raise ProofError("prices", "components share the variance of the prior")
         self.rules, self.order, self.lower = rules, order, lower

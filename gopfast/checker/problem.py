@@ -8,6 +8,8 @@
     tied_spherical                 all components together; least variances
     full, tied                     variance_floor (d,): covariances, of each component or one for all, less diag(floor)
                                    are positive semidefinite
+    known, diag, spherical         optionally noise: the density of one more component, the last, the same for all
+                                   samples; no prior then
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
@@ -33,6 +35,7 @@ from .rounding import Interval
 FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
 FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
             "multinomial", "regression", "known_regression")  # fmt: skip
+NOISY = ("known", "diag", "spherical")  # families beside which there may be a component of constant density
 LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance"}
 KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
         "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
@@ -46,7 +49,10 @@ class Problem:
     Attributes
     ----------
     family : str
-    n_components : int
+    n_components, n_weights : int
+        K, and how many weights a mixture has: with noise one more.
+    noise : float or None
+        The density of the component that has no parameters.
     columns, weights : ndarray, shape (N, d) and (N,)
         Statistics: of labels zeros and ones. All samples.
     kinds : list of str
@@ -66,7 +72,8 @@ class Problem:
         if self.family not in FAMILIES:
             raise ProofError("problem", f"family {self.family!r} is unknown; there are {', '.join(FAMILIES)}")
         wanted = {"family", "n_components"} | KEYS.get(self.family, {"prior"})
-        if record.keys() != wanted:
+        optional = {"noise"} if self.family in NOISY else set()
+        if record.keys() - optional != wanted:
             raise ProofError("problem", f"must have {', '.join(sorted(wanted))}")
         try:
             X = np.asarray(X, dtype=object if self.family == "labels" else None)
@@ -109,6 +116,16 @@ class Problem:
                 if not all(x >= y for x, y in zip(self.prior[0], least, strict=True)):
                     raise ProofError("problem", f"the prior's parameters must be at least {least}")
         self._check_values()
+        self.noise = self._noise() if "noise" in record else None
+        self.n_weights = self.n_components + (self.noise is not None)
+
+    def _noise(self):
+        noise = number(self.record, "noise", "problem")
+        if not noise > 0:
+            raise ProofError("problem", "the noise's density must be above 0")
+        if self.prior is not None:
+            raise ProofError("problem", "with noise there is no prior")
+        return noise
 
     def _numbers(self, X):
         X = reals(X, "X")

@@ -1,6 +1,6 @@
 """Checking a proof against the user's own data.
 
-Theory: (V6) of docs/theory/proofs.md.
+Theory: (V6) of docs/theory/proofs.md, (VF1) of docs/theory/proof_families.md.
 """
 
 import json
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from . import biconvex, blocks, clustering, file, leaf, matrices, objective, prices, priors, regressions, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
-from .families import FAMILIES
+from .families import FAMILIES, cost_of_noise
 from .problem import Problem
 from .rounding import UNIT, down
 from .tuning import LEAST_LOG_WEIGHT, MOST_LEAVES
@@ -218,12 +218,12 @@ class Bounds:
 
     def of(self, low, high, slopes, log_weights, reference):
         """
-        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, n_slopes) and log_weights (L, K).
+        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, n_slopes) and log_weights (L, n_weights).
 
         These are of p_k exp(-a_k), so that in smaller cells, whose a_k are larger, p_k and the bound are larger too.
         """
         K, rules = self.problem.n_components, self.rules
-        if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), K):
+        if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), self.problem.n_weights):
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
         if any((reference[own] != 0).any() for own in self.problem.partial):
             raise ProofError("reference", "of a variable with missing entries must be 0")
@@ -233,8 +233,9 @@ class Bounds:
             a, own = self.intercepts(low[here], high[here], slopes[here], reference), slopes[here]
             b = own[..., : rules.n_features]
             total, tilted = self.folded(a, b)
+            total, tilted, quadratic = self.with_noise(total, tilted, rules.quadratic(own))
             log_p = np.clip(log_weights[here] + total, LEAST_LOG_WEIGHT, -LEAST_LOG_WEIGHT)
-            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_p, reach)
+            found = leaf.bounds(y, self.weights, total, tilted, quadratic, log_p, reach)
             more, within = rules.posterior_terms(low[here], high[here], own)
             terms = down(found + priors.leaf_terms(self.problem, a, b, reference, within)) + more
             parts.append(down(down(terms) + self.of_leaves.low) - UNIT * np.abs(found))
@@ -254,6 +255,14 @@ class Bounds:
                 total = part.sum(axis=2, keepdims=True) - 4 * len(own) * UNIT * np.abs(part).sum(axis=2, keepdims=True)
                 a[..., own], b[..., own] = 0.0, down(b[..., own] + total)
         return a.sum(axis=2) - 4 * self.rules.n_columns * UNIT * np.abs(a).sum(axis=2), b
+
+    def with_noise(self, total, *slopes):
+        """Add the component of constant density to constants (L, K) and slopes (L, K, F): it costs a constant."""
+        if self.problem.noise is None:
+            return total, *slopes
+        cost = np.full((len(total), 1), cost_of_noise(self.problem).low)
+        parts = (np.concatenate([part, np.zeros_like(part[:, :1])], axis=1) for part in slopes)
+        return np.concatenate([total, cost], axis=1), *parts
 
     def intercepts(self, low, high, slopes, reference):
         """Constants of the affine functions (L, K, d)."""

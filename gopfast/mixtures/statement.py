@@ -1,6 +1,7 @@
-"""Statements of families that have more than columns: Gaussian posteriors, covariance matrices and regressions.
+"""Statements of families that have more than columns: noise, Gaussian posteriors, covariance matrices and regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md.
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1) of
+docs/theory/proof_families.md.
 """
 
 from types import SimpleNamespace
@@ -17,6 +18,8 @@ def statement_of(family, one, problem):
     """Return the statement of a family; arguments as of `Statement`."""
     if problem.family in regressions.FAMILIES:
         return RegressionStatement(family, one, problem)
+    if problem.noise is not None:
+        return NoisyStatement(family, one, problem)
     if family.frame is not None:
         return MatrixStatement(family, one, problem)
     return (PosteriorStatement if problem.family == "posterior" else Statement)(family, one, problem)
@@ -57,6 +60,29 @@ class BlockStatement(Statement):
         """Prices (M,) of the checker's samples, which differ in all columns: in some they may be the same."""
         _, dearer = self._dearer(self.bounds.columns)
         return prices[self.whole.rows(self.whole.bounds.columns)] + self.copies * dearer
+
+
+class NoisyStatement(Statement):
+    """The same of components beside which there is one of constant density, the last, of which a box says nothing."""
+
+    def __init__(self, family, one, problem):
+        inner = family.inner
+        super().__init__(inner, inner.one_component(problem), problem)
+        self.is_plain = False  # the core's rounding is not that of the noise
+
+    def boxes(self, values):
+        """Corners of the boxes of the components that have parameters."""
+        return super().boxes(values[:, : self.n_components * self.n_cell])
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, n_slopes), and constants (L, K + 1), of which the last is the noise's cost."""
+        found, constants = super().slopes(constants, linear, quadratic, more)
+        return found[:, : self.n_components], constants
+
+    def constants(self, low, high, slopes):
+        """Return the constants of every column, and their sums (L, K + 1), with the noise's."""
+        intercepts, total = super().constants(low, high, slopes)
+        return intercepts, self.bounds.with_noise(total)[0]
 
 
 class PosteriorStatement(Statement):

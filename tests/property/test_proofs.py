@@ -64,7 +64,7 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
             slopes[..., n:] = np.abs(squares[:, :1] if bounds.rules.tied else squares)
         elif bounds.problem.family == "tied":  # one matrix for all
             slopes[..., bounds.rules.n_columns:] = slopes[:, :1, bounds.rules.n_columns:]
-        logs = rng.normal(size=(len(low), K)) * rng.choice([0.0, 1.0])
+        logs = rng.normal(size=(len(low), problem.n_weights)) * rng.choice([0.0, 1.0])
         with np.errstate(all="ignore"):
             found = np.fmax(found, bounds.of(low, high, slopes, logs, reference))
     least = min(gopfast.local.em(problem, random_state=s).objective for s in range(4))

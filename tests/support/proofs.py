@@ -14,7 +14,7 @@ FAMILIES = (
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
-    "multinomial prior",
+    "multinomial prior", "known noise", "diag noise", "spherical noise",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -32,6 +32,8 @@ def random_problem(rng, family):
         weights[0] = 1.0
     options = {"sample_weight": weights}
     kind, _, prior = family.partition(" ")
+    if prior == "noise":
+        options["noise"] = rng.choice([0.01, 0.1, 1.0])
     if kind in COLUMNS:
         X = np.round(rng.normal(size=(n, COLUMNS[kind] or d)) * rng.choice([0.5, 3.0]), rng.integers(0, 3))
         X += rng.choice([0.0, 50.0])
@@ -40,7 +42,8 @@ def random_problem(rng, family):
             options["noise_variance"] = rng.choice([0.3, 1.0, 2.5], X.shape[1])
         elif kind == "known":
             options["noise_variance"] = rng.choice([0.3, 1.0, 2.5])
-            options["prior"] = {"": None, "fixed prior": rng.choice([0.5, 40.0]), "empirical prior": "empirical"}[prior]
+            given = {"fixed prior": rng.choice([0.5, 40.0]), "empirical prior": "empirical"}
+            options["prior"] = given.get(prior)
         else:
             kind = {"matrices": "full", "three": "full"}.get(kind, kind)
             options |= {"covariance": kind, "variance_floor": rng.choice([0.1, 0.5])}
@@ -194,7 +197,8 @@ def other_slopes(rng, header, arrays, X, weights):
 
 def other_log_weights(rng, header, arrays, X, weights):
     """Give all weight of one leaf to a component."""
-    arrays["log_weights"][rng.integers(len(arrays["log_weights"]))] = [-500.0, *[0.0] * (arrays["slopes"].shape[1] - 1)]
+    logs = arrays["log_weights"]
+    logs[rng.integers(len(logs))] = [-500.0, *[0.0] * (logs.shape[1] - 1)]
     return X, weights
 
 
@@ -292,10 +296,23 @@ def other_k(rng, header, arrays, X, weights):
 def other_parameter(rng, header, arrays, X, weights):
     """Another floor, noise variance or prior, in which a smaller objective can be had."""
     for name, value in list(header["problem"].items()):
-        if name in ("variance_floor", "noise_variance"):
+        if name == "noise":
+            header["problem"][name] = value * 100.0
+        elif name in ("variance_floor", "noise_variance"):
             header["problem"][name] = [x * (0.01 if name == "variance_floor" else 100.0) for x in value]
         elif name == "prior" and value is not None and header["problem"]["family"] != "known":
             header["problem"][name] = [x + 3.0 for x in value] if isinstance(value, list) else value + 3.0
+    return X, weights
+
+
+def other_noise(rng, header, arrays, X, weights):
+    """Of a component of constant density say that it is not there, or that it is."""
+    if header["problem"].pop("noise", None) is None:
+        header["problem"]["noise"] = 0.5
+        return X, weights
+    if rng.random() < 0.5:  # the last of the weights is of no component then
+        arrays["log_weights"] = arrays["log_weights"][:, :-1]
+        header["claim"]["solution"]["weights"].pop()
     return X, weights
 
 
@@ -305,12 +322,13 @@ CHANGES = {
         raise_bound, raise_bound_a_little, lower_objective, other_data, other_weights, missing_leaf, missing_subtree,
         other_sign, other_slopes, other_log_weights, moved_splits, other_variable, other_k, other_parameter,
         missing_slopes, leaf_for_a_node, other_prices, higher_prices, other_scales, other_cell_slopes, missing_cell,
-        missing_cells, moved_cells, no_prices, other_axes, unshared_slopes,
+        missing_cells, moved_cells, no_prices, other_axes, unshared_slopes, other_noise,
     )
 }  # fmt: skip
 WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
     "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
+    "known noise", "diag noise", "spherical noise",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

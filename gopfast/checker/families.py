@@ -65,11 +65,13 @@ class Rules:
         Variables of each component, and of all together.
     low, high : ndarray, shape (n_cell + n_shared,)
         The root's cell.
+    has_squares, tied : bool
+        Whether slopes have coefficients of squares, the same for all components.
     constant : Interval
         What leaves' bounds have beside all that they say.
     """
 
-    has_squares, n_shared, constant = False, 0, Interval(0.0)
+    has_squares, tied, n_shared, constant = False, False, 0, Interval(0.0)
 
     def features(self, columns, reference):
         """Return what costs are linear in (N, F), and numbers (F,) in whose 4 rounding errors each of them is."""

@@ -30,8 +30,9 @@ def attained(problem, columns, weights, solution):
         Samples of positive weight.
     solution : dict
         "weights" (K,), with noise (K + 1,), "means" (K, d) of the columns; for free variances
-        "variances" (K, d), for covariance matrices "covariances" (K, d, d); with a prior of known variances
-        "prior_variance", with Gaussian posteriors "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
+        "variances" (K, d), of columns of different families of the normal ones, for covariance matrices "covariances"
+        (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
+        "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
         divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
@@ -42,7 +43,7 @@ def attained(problem, columns, weights, solution):
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        if problem.family not in ("known", "posterior", *FREE, *regressions.FAMILIES):
+        if problem.family not in ("known", "posterior", "mixed", *FREE, *regressions.FAMILIES):
             means = _in_range(problem, means)
         cost, size = _costs_of(problem, columns, means, solution)
         if problem.noise is not None:
@@ -70,6 +71,8 @@ def _costs_of(problem, X, means, solution):
         return regressions.costs(problem, X, solution)
     if problem.family in matrices.FAMILIES:
         return _of_matrices(problem, X, means, solution)
+    if problem.family == "mixed":
+        return _of_parts(problem, X, means, solution)
     if problem.family in FREE:
         return costs(problem, X, means, _variances(problem, solution, means.shape))
     if problem.family in ("known", "posterior"):
@@ -140,6 +143,25 @@ def _of_matrices(problem, X, means, solution):
         cost[:, k] += 0.5 * d * max(0.0, excess[k]) * (1 + 1e-9)
         sizes[:, k] = reach + np.abs(logs).sum() + np.abs(np.log(scale)).sum() + 4 * d
     return cost, sizes
+
+
+def _of_parts(problem, X, means, solution):
+    """Costs, and sizes of their errors, of columns of different families: sums over those that have an entry."""
+    cost, size = np.zeros((2, len(X), len(means)))
+    normal = [len(part.columns) for part in problem.parts if part.problem.family == "diag"]
+    variances = numbers(solution, "variances", "solution", (len(means), sum(normal)), 0.0) if normal else None
+    first = 0
+    for part in problem.parts:
+        own, columns, m = part.problem, X[:, part.columns], means[:, part.columns]
+        if own.family == "diag":
+            given = {"variances": variances[:, first : first + len(part.columns)]}
+            first += len(part.columns)
+            more = costs(own, columns, m, _variances(own, given, m.shape))
+        else:
+            more = costs(own, columns, _in_range(own, m))
+        seen = np.ones(len(X), bool) if part.presence is None else X[:, part.presence] > 0
+        cost[seen], size[seen] = cost[seen] + more[0][seen], size[seen] + more[1][seen]
+    return cost, size
 
 
 def _variances(problem, solution, shape):

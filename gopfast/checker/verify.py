@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, blocks, clustering, file, leaf, matrices, objective, prices, priors, regressions, tree
+from . import biconvex, blocks, clustering, file, leaf, matrices, mixed, objective, prices, priors, regressions, tree
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES, cost_of_noise
@@ -69,7 +69,7 @@ def check(
     ----------
     proof : str, path-like, bytes or gopfast.Proof
         The file, or what is in it.
-    X : array_like, shape (N,) or (N, d), or biconvex problem
+    X : array_like, shape (N,) or (N, d), data frame, mapping of str to columns, or biconvex problem
         The data that the proof is said to be of. Of a biconvex problem the problem itself: a
         `gopfast.BiconvexProblem`, or the object that its JSON file holds.
     sample_weight : array_like, shape (N,), optional
@@ -127,7 +127,7 @@ def _check(header, arrays, X, sample_weight, wanted):
     reference = numbers(header, "reference", "header", (d,))
     axes = numbers(header, "axes", "header", problem.axes_shape()) if header["axes"] is not None else None
     bounds = Bounds(problem, reference, axes)
-    order = whole(header, "order", "header", 0, d - 1)
+    order = whole(header, "order", "header", 0, min(d, bounds.rules.n_cell) - 1)
     lower = number(claim, "lower_bound", "claim")
     n_leaves = _check_leaves(bounds, arrays, reference, order, lower)
     solution = item(claim, "solution", "claim")
@@ -209,7 +209,8 @@ class Bounds:
         elif axes is not None:
             self.rules = matrices.rules(problem, self.columns.T, self.weights, axes, reference)
         else:
-            self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
+            rules = mixed.Mixed if problem.family == "mixed" else FAMILIES[problem.family]
+            self.rules = rules(problem, self.columns.T, self.weights)
         self.n_slopes, self.of_leaves = self.rules.n_slopes, self.constant + self.rules.constant
 
     def part(self, own):
@@ -225,7 +226,7 @@ class Bounds:
         K, rules = self.problem.n_components, self.rules
         if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), self.problem.n_weights):
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
-        if any((reference[own] != 0).any() for own in self.problem.partial):
+        if (reference[self.problem.centered_at_zero()] != 0).any():
             raise ProofError("reference", "of a variable with missing entries must be 0")
         (y, reach), parts = rules.features(self.columns, reference), [np.zeros(0)]
         for i in range(0, len(low), MOST_LEAVES):
@@ -246,10 +247,15 @@ class Bounds:
         Sum constants over the columns, rounded down: (L, K), and put those of partial variables into the slopes.
 
         Samples without a label cost nothing there: the variable's constants count once for the one label of the others,
-        whose column is 1, so that they can be added to the slopes of all of its labels.
+        whose column is 1, so that they can be added to the slopes of all of its labels. Of a column of numbers they are
+        the slope of the column that says which samples have an entry.
         """
-        if self.problem.partial:
+        if self.problem.partial or self.problem.parts:
             a, b = a.copy(), b.copy()
+            for part in self.problem.parts:
+                if part.presence is not None:
+                    b[..., part.presence] = a[..., part.columns[0]]
+                    a[..., part.columns] = 0.0
             for own in self.problem.partial:
                 part = a[..., own]
                 total = part.sum(axis=2, keepdims=True) - 4 * len(own) * UNIT * np.abs(part).sum(axis=2, keepdims=True)

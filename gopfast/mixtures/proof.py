@@ -36,7 +36,7 @@ class Statement:
 
     def __init__(self, family, one, problem, bounds=None, data=None):
         data, d = data or family.data, family.n_columns
-        self.data, self.one = data, one
+        self.data, self.one, self.factor = data, one, family
         self.problem, self.bounds = problem, bounds or Bounds(problem)
         self.order = np.asarray(data.order)
         self.user = np.argsort(self.order)  # place in the core of each of the user's columns
@@ -216,6 +216,9 @@ class Statement:
                 found["posterior_variances"] = solution.posterior_variances.tolist()
             return found
         given = {name: value for name, value in solution.parameters.items() if value is not None}
-        means = family.pack(**given).reshape(self.n_components, -1)[:, self.user]
-        means = self.scale * (np.exp(means) if self.in_logarithms else means) + self.center
-        return {**found, "means": np.minimum(means, LARGEST_MEAN).tolist()}
+        return {**found, "means": self.means(family, given).tolist()}
+
+    def means(self, family, parameters):
+        """Means (K, d) of the columns of statistics, of the user's parameters."""
+        means = family.pack(**parameters).reshape(self.n_components, -1)[:, self.user]
+        return np.minimum(self.scale * (np.exp(means) if self.in_logarithms else means) + self.center, LARGEST_MEAN)

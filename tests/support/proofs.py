@@ -15,6 +15,7 @@ FAMILIES = (
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
     "multinomial prior", "known noise", "diag noise", "spherical noise",
+    "mixed", "mixed missing",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -49,6 +50,8 @@ def random_problem(rng, family):
             options |= {"covariance": kind, "variance_floor": rng.choice([0.1, 0.5])}
         return gopfast.GaussianMixture(X, K, **options)
     pair = {"prior": (rng.choice([1.0, 2.0, 1.5]), rng.choice([1.0, 3.0])) if prior else None}
+    if kind == "mixed":
+        return random_columns(rng, n, K, prior == "missing", options)
     if kind == "regression":
         return random_regressions(rng, prior, K)
     if kind == "bernoulli":
@@ -70,6 +73,30 @@ def random_problem(rng, family):
         X[0], X[1] = ["red", 0][: X.shape[1]], ["green", 1][: X.shape[1]]
         return gopfast.LatentClass(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
     return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
+
+
+def random_columns(rng, n, K, missing, options):
+    """One to three columns of different families, of which most lack entries if any may."""
+    n = max(n, 3)
+    makers = {
+        "normal": lambda: np.round(rng.normal(size=n) * 3.0, 1) + rng.choice([0.0, 50.0]),
+        "poisson": lambda: rng.poisson(rng.choice([1.0, 7.0]), n),
+        "exponential": lambda: rng.exponential(2.0, n) + 0.01,
+        "binary": lambda: np.array(["no", "yes"])[rng.permutation(n) % 2],
+        "categorical": lambda: np.array(["a", "b", "c"])[rng.permutation(n) % 3],
+    }  # fmt: skip
+    kinds = rng.choice(list(makers), rng.integers(1 if missing else 2, 4)).tolist()
+    kinds[0] = rng.choice(["normal", "poisson", "exponential"])
+    table = np.empty((n, len(kinds)), dtype=object)
+    for j, kind in enumerate(kinds):
+        table[:, j] = makers[kind]()
+        if missing and (j == 0 or rng.random() < 0.6):
+            table[1 + rng.permutation(n - 1)[: rng.integers(1, n - 1)], j] = None
+    floor = rng.choice([0.1, 0.5]) if "normal" in kinds else None
+    weights = options["sample_weight"]
+    if weights is not None:
+        weights = np.concatenate([weights, np.ones(n)])[:n]
+    return gopfast.MixedMixture(kinds, table, min(K, n), variance_floor=floor, sample_weight=weights)
 
 
 def random_regressions(rng, name, K):
@@ -95,8 +122,7 @@ def bounds_of(problem, rng):
     """The checker's bounds of a problem, about a reference and, of matrices, along random axes; and the reference."""
     stated = Problem(problem._record_of_proof(), *arguments(problem))
     reference = np.median(stated.columns, axis=0)
-    for own in stated.partial:
-        reference[own] = 0.0
+    reference[stated.centered_at_zero()] = 0.0
     d = len(reference)
     if stated.family in regressions.FAMILIES:
         return Bounds(stated, reference, random_places(stated, rng)), reference
@@ -298,6 +324,8 @@ def other_parameter(rng, header, arrays, X, weights):
     for name, value in list(header["problem"].items()):
         if name == "noise":
             header["problem"][name] = value * 100.0
+        elif name == "kinds":
+            header["problem"][name] = ["exponential" if kind == "poisson" else kind for kind in value]
         elif name in ("variance_floor", "noise_variance"):
             header["problem"][name] = [x * (0.01 if name == "variance_floor" else 100.0) for x in value]
         elif name == "prior" and value is not None and header["problem"]["family"] != "known":
@@ -328,7 +356,7 @@ CHANGES = {
 WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
     "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
-    "known noise", "diag noise", "spherical noise",
+    "known noise", "diag noise", "spherical noise", "mixed", "mixed missing",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

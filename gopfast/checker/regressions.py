@@ -65,7 +65,7 @@ class Regressions(Rules):
         self.constant = log * Interval(down(W), up(W))
         exact = designs(problem, columns)
         places, values = designs(problem, axes.T), [Fraction(x) for x in axes[:, -1].tolist()]
-        inverse = _inverse(places)
+        inverse = inverse_of(places)
         if inverse is None:
             raise ProofError("axes", "have no inverse")
         q = len(places)
@@ -157,7 +157,7 @@ class Regressions(Rules):
         w = [Fraction(x) for x in weights.tolist()]
         q = range(self.q)
         M = [[sum(x * row[j] * row[k] for x, row in zip(w, rows, strict=True)) for k in q] for j in q]
-        inverse = _inverse(M)
+        inverse = inverse_of(M)
         if inverse is None:
             raise ProofError("X", "does not determine the coefficients")
         right = [sum(x * row[j] * y for x, row, y in zip(w, rows, response, strict=True)) for j in q]
@@ -229,7 +229,7 @@ def _fits(parts, det, y, some):
 
 def _exact_fits(rows, y):
     """Return the same of rows of Fractions and their responses, an Interval (q,); None where they are dependent."""
-    inverse = _inverse(rows)
+    inverse = inverse_of(rows)
     if inverse is None:
         return None
     return [_sum([weights[i] * y[i] for i in range(len(rows))]) for weights in map(_enclosed, inverse)]
@@ -255,7 +255,7 @@ def _sum(terms):
     return total
 
 
-def _inverse(rows):
+def inverse_of(rows):
     """Return the inverse of a square matrix of Fractions, by elimination; None where there is none."""
     n = len(rows)
     work = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(rows)]

@@ -10,7 +10,21 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, blocks, clustering, file, leaf, matrices, mixed, objective, prices, priors, regressions, tree
+from . import (
+    biconvex,
+    blocks,
+    clustering,
+    clusterwise,
+    file,
+    leaf,
+    matrices,
+    mixed,
+    objective,
+    prices,
+    priors,
+    regressions,
+    tree,
+)
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES, cost_of_noise
@@ -93,7 +107,7 @@ def check(
     with np.errstate(all="ignore"):  # what overflows proves nothing, and is refused as such
         if header["kind"] == "biconvex":
             return biconvex.check(header, arrays, _biconvex_record(X))
-        if header["kind"] == "clustering":
+        if header["kind"] in ("clustering", "clusterwise"):
             return _check_clustering(header, arrays, X, sample_weight, problem)
         return _check(header, arrays, X, sample_weight, problem)
 
@@ -108,13 +122,13 @@ def _biconvex_record(problem):
 
 
 def _check_clustering(header, arrays, X, sample_weight, wanted):
-    record = header["problem"]
-    problem = clustering.Problem(record, X, sample_weight)
+    record, kind = header["problem"], {"clustering": clustering, "clusterwise": clusterwise}[header["kind"]]
+    problem = kind.Problem(record, X, sample_weight)
     _compare(record, wanted)
     if header["digest"] != file.digest(problem.columns, problem.weights):
         raise ProofError("digest", "the proof is of other data")
-    lower, value, n_leaves, centers = clustering.verify(header, arrays, problem)
-    return Checked(lower, value, n_leaves, record, {"centers": centers.tolist()})
+    lower, value, n_leaves, solution = kind.verify(header, arrays, problem)
+    return Checked(lower, value, n_leaves, record, solution)
 
 
 def _check(header, arrays, X, sample_weight, wanted):

@@ -192,7 +192,11 @@ class Search:
             self.offer_any()
         self.stop.reraise()
         result = self.result(method)
-        return result if self.proof is None else with_proof(self, result)
+        return result if self.proof is None else self.proved(result)
+
+    def proved(self, result):
+        """Return the result with its proof."""
+        return with_proof(self, result)
 
     def offer_any(self):
         """Take some clustering: there was no time for any."""

@@ -13,6 +13,7 @@
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
+    shared_regression              the same, with one variance for all components
     known_regression               the same; noise_variance (1,): the variance of all components
     multinomial                    prior: null or the alpha of a Dirichlet; the columns are counts of one variable's
                                    labels, and the objective has the rows' multinomial coefficients
@@ -41,9 +42,9 @@ from .rounding import Interval
 
 FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
 FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
-            "multinomial", "regression", "known_regression", "mixed")  # fmt: skip
+            "multinomial", "regression", "known_regression", "shared_regression", "mixed")  # fmt: skip
 NOISY = ("known", "diag", "spherical")  # families beside which there may be a component of constant density
-LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance"}
+LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance", "shared_regression": "variance_floor"}
 KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
         "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
         "mixed": {"kinds", "variance_floor", "labels", "columns"},

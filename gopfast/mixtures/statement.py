@@ -252,6 +252,9 @@ class RegressionStatement(MatrixStatement):
 
     def slopes(self, constants, linear, quadratic, more):
         """Slopes (L, K, F) of the squares and products, which are the core's columns."""
+        if self.bounds.rules.tied:  # in the core they differ by what is taken off for rounding
+            linear = np.array(linear)
+            linear[..., 0] = linear[..., 0].min(axis=1, keepdims=True)
         return linear, constants
 
     def prices(self, prices):
@@ -266,6 +269,6 @@ class RegressionStatement(MatrixStatement):
     def solution(self, family, solution):
         """Weights, coefficients, intercepts and variances."""
         found = {name: value.tolist() for name, value in solution.parameters.items() if name != "variance"}
-        if solution.variance is not None:  # of one component
-            found["variances"] = [solution.variance]
+        if solution.variance is not None:  # of one component, or of all
+            found["variances"] = [solution.variance] * self.n_components
         return {"weights": solution.weights.tolist(), **found}

@@ -62,6 +62,8 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
         if bounds.rules.has_squares:
             squares = slopes[..., n:] if bounds.problem.family in ("tied_diag", "mixed") else slopes[..., [n]]
             slopes[..., n:] = np.abs(squares[:, :1] if bounds.rules.tied else squares)
+        elif bounds.rules.tied:  # one variance for all
+            slopes[..., 0] = slopes[:, :1, 0]
         elif bounds.problem.family == "tied":  # one matrix for all
             slopes[..., bounds.rules.n_columns:] = slopes[:, :1, bounds.rules.n_columns:]
         logs = rng.normal(size=(len(low), problem.n_weights)) * rng.choice([0.0, 1.0])

@@ -15,7 +15,7 @@ FAMILIES = (
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
     "multinomial prior", "known noise", "diag noise", "spherical noise",
-    "mixed", "mixed missing",
+    "mixed", "mixed missing", "regression shared",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -110,6 +110,8 @@ def random_regressions(rng, name, K):
         X[:4, 1] = rng.permutation([0.0, 1.0, 1.0, 3.0])
     y = np.round(X @ rng.normal(size=p) * rng.choice([-1.0, 1.0], n) + rng.normal(size=n), 2) + rng.choice([0.0, 50.0])
     level = {"noise_variance" if name == "known" else "variance_floor": rng.choice([0.1, 0.5])}
+    if name == "shared":
+        K, level["variance"] = max(K, 2), "shared"
     weights = rng.choice([0.5, 1.0, 3.7], n) if rng.random() < 0.4 else None
     intercept = bool(p > 1 or rng.random() < 0.8)
     try:
@@ -357,6 +359,7 @@ WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
     "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
     "known noise", "diag noise", "spherical noise", "mixed", "mixed missing",
+    "regression shared",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

@@ -32,7 +32,7 @@ class Statement:
     """
 
     axes = None
-    is_iterated = False  # whether what the core cut in a node's parents makes its box smaller than the checker's
+    is_iterated = False  # whether a bound by the core's box may be above that by the checker's, which is another
 
     def __init__(self, family, one, problem, bounds=None, data=None):
         data, d = data or family.data, family.n_columns
@@ -57,6 +57,8 @@ class Statement:
         self.tilt = np.zeros(d)
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
+        # in smaller boxes what missing entries cost may prove less: the bounds that count are those of the checker's
+        self.is_iterated = self.is_iterated or bool(problem.partial)
         # A prior's terms have a constant of every column, missing entries one of every variable, a shared one its own.
         self.is_plain = problem.prior is None and not problem.partial and not family.n_shared
         self.dearer = 0.0  # what components cost more in the user's units, at the reference

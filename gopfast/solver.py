@@ -174,7 +174,7 @@ def solve(
     Result
         For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising. For
         k-means a `ClusteringResult`, for clusterwise regressions a `ClusterwiseResult`. What is said of k-means
-        holds for these, but that `start` has labels, and that checkpoints are not for them yet.
+        holds for these, but that `start` has labels.
 
     Raises
     ------
@@ -262,13 +262,13 @@ def solve_clustering(problem, options, start=None, proof=None, stored=None):
     return search(problem, options, start, proof, stored)
 
 
-def solve_clusterwise(problem, options, start=None, proof=None):
-    """Solve a problem of clusterwise least squares, by the search of k-means with nodes of its own."""
+def solve_clusterwise(problem, options, start=None, proof=None, stored=None):
+    """Solve a problem of clusterwise least squares, by the search of k-means; `stored` is a checkpoint."""
     # Here and not above: it needs HiGHS.
     from gopfast.clusterwise.solve import solve as search
 
-    options.refuse(("executor", "spill", "checkpoint"), "for clusterwise regressions, whose nodes are few")
-    return search(problem, options, start, proof)
+    options.refuse(("executor", "spill"), "for clusterwise regressions, whose nodes are few")
+    return search(problem, options, start, proof, stored)
 
 
 def _check_proof(proof):

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from gopfast.clustering import solve as clustering
+from gopfast.clusterwise import checkpoint
 from gopfast.clusterwise.margins import EXACT, LIGHTEST, OF_WEIGHTS
 from gopfast.clusterwise.node import Node
 from gopfast.clusterwise.pool import Pool
@@ -35,7 +36,7 @@ class Search(clustering.Search):
         Labels to start from, beside the own draws.
     """
 
-    most_cells = MOST_CELLS
+    most_cells, arrays = MOST_CELLS, checkpoint
 
     def prepare(self):
         """Distinct samples of positive weight in the core's coordinates."""
@@ -143,10 +144,6 @@ class Search(clustering.Search):
         self.raise_lower()
         self.report(1, new)
 
-    def found_meanwhile(self):
-        """Yield nothing: there are no checkpoints."""
-        return iter(())
-
     def result(self, method):
         """Make the result."""
         upper, status = self.upper, self.status()
@@ -171,18 +168,18 @@ class Search(clustering.Search):
         )  # fmt: skip
 
 
-def solve(problem: ClusterwiseRegression, options, start=None, proof=None):
+def solve(problem: ClusterwiseRegression, options, start=None, proof=None, stored=None):
     """
     Solve a problem of clusterwise least squares.
 
-    `start` has labels (n,), or is a result or a fit; `proof` is as of `gopfast.clustering.solve.Search`.
+    `start` has labels (n,), or is a result or a fit; `proof` and `stored` are as of `gopfast.clustering.solve.Search`.
     """
     clustering.check_options(options, "clusterwise")
     if start is not None:
         start = problem.check_labels(getattr(start, "labels", start), "start")
     if proof is not None:
         options.refuse(("checkpoint",), "with a proof, whose nodes are kept in memory")
-    search = Search(problem, options, start, proof)
+    search = Search(problem, options, start, proof, stored)
     with search.session.monitor.watching():
         result = search.run()
     search.session.monitor.finish(result)

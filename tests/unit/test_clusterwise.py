@@ -58,7 +58,7 @@ def test_the_error_of_too_few_samples_says_how_many():
         ({"partition": "paper"}, "partition"),
         ({"subproblem": "milp"}, "subproblem"),
         ({"spill": "."}, "spill"),
-        ({"checkpoint": "file.npz"}, "checkpoint"),
+        ({"checkpoint": "file.npz", "proof": True}, "checkpoint"),
         ({"start": [0, 1]}, "start"),
         ({"start": np.full(40, 2)}, "start"),
         ({"start": np.zeros(40)}, "start"),

@@ -32,7 +32,7 @@ def header(problem, options, start=None):
 
 
 def state(search, finished=False):
-    """Return all that a search needs to go on: its open nodes as boxes with numbers of classes, bounds, and the best."""
+    """Return all that a search needs to go on: open nodes as boxes with numbers of classes, bounds, and the best."""
     nodes, pool = [entry.node for entry in search.heap], search.pool
     boxes = [box for node in nodes for box in node.boxes]
     q = search.Z.shape[1]

@@ -218,25 +218,21 @@ class Node:
     def _prove(self, prices, limits, target, pool, most_cells):
         """Raise `lower` by the boxes' suprema, found no finer than the limits; returns what exceeds these, by box."""
         total = float(pool.weights @ prices)
-        suprema, found, hulls, keeps = limits.copy(), [], [], limits.copy()
+        suprema, found, hulls = limits.copy(), [], []
         # A class saves at least what is left of the target by the others.
         spare = total - target
         for b, (low, high, _) in enumerate(self.boxes):
             others = float(self.counts @ limits) - limits[b]
             keep = spare - others
             keep -= OF_BOUND * (len(prices) + len(limits) + 16) * (total + abs(target) + float(self.counts @ limits))
-            keeps[b] = max(keep, 0.0)
             suprema[b], some, hull = pool.search.search(prices, low, high, limits[b], min(keep, limits[b]), most_cells)
             self.n_cells += pool.search.cells
             found.append(some)
             hulls.append(hull)
         size = total + float(self.counts @ suprema)
-        if not pool.shrinks:  # what saves no more than is kept saves no more than that
-            none = np.array([hull is None for hull in hulls]) & (suprema <= limits).all()
-            suprema = np.where(none, np.minimum(suprema, keeps), suprema)
         proved = total - float(self.counts @ suprema) - OF_BOUND * (len(prices) + len(limits) + 16) * size
         if not pool.shrinks and proved > self.lower:
-            self.prices, self.suprema = np.array(prices), suprema
+            self.prices, self.suprema = np.array(prices), suprema.copy()
         self.lower = max(self.lower, min(proved, self.cap))
         if pool.shrinks and (suprema <= limits).all():  # each of what the others were taken to save
             self._shrink(hulls, target)

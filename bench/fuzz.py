@@ -1,9 +1,9 @@
-"""Random mixtures against the definitions of their models: boxes, searches, and searches told to prove too much.
+"""Random mixtures against the definitions of their models: boxes, searches, searches told to prove too much, proofs.
 
 Deterministic by seed: case i of a family in a run with --seed s is that of seed 1,000,000 s + i. Cases run in a child
 process, which is replaced when one crashes or hangs. Prints failures as they come; the exit code is 1 if there was one.
 
-Run: python bench/fuzz.py --seconds 3600 --seed 0 [--kinds boxes,searches,negative] [--families known,tied]
+Run: python bench/fuzz.py --seconds 3600 --seed 0 [--kinds boxes,searches,negative,proofs] [--families known,tied]
      python bench/fuzz.py --only boxes:full_2:17      (one case, with its problem)
 """
 
@@ -16,17 +16,17 @@ import time
 import traceback
 import warnings
 
-from fuzzing import boxes, generator, report, searches
+from fuzzing import boxes, generator, proving, report, searches
 
 from gopfast.errors import InputError
 
-KINDS = ("boxes", "searches", "negative")
+KINDS = ("boxes", "searches", "negative", "proofs")
 # Shares of the time; boxes are cheap.
-SHARES = {"boxes": 0.6, "searches": 0.25, "negative": 0.15}
+SHARES = {"boxes": 0.5, "searches": 0.25, "negative": 0.15, "proofs": 0.1}
 HANGS = 60.0  # seconds without a result after which a case counts as hanging
 MEMORY = 8 * 2**30
 # Cases of a family between two looks at the clock.
-TURN = {"boxes": 10, "searches": 1, "negative": 2}
+TURN = {"boxes": 10, "searches": 1, "negative": 2, "proofs": 1}
 
 
 def case(kind, family, seed):
@@ -35,6 +35,8 @@ def case(kind, family, seed):
         if kind == "boxes":
             tried, _ = boxes.run(family, seed)
             return "ok", (tried, None)
+        if kind == "proofs":
+            return "ok", proving.run(family, seed)[0]
         (tried, status), _ = searches.run(kind, family, seed)
         return "ok", (tried, status)
     except InputError as error:

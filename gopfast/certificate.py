@@ -10,6 +10,8 @@ from gopfast import checks
 from gopfast.annotations import Callback, CertifyOptions, FitLike
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import Clustering
+from gopfast.clusterwise.problem import ClusterwiseRegression
+from gopfast.clusterwise.result import ClusterwiseFit
 from gopfast.errors import InputTypeError
 from gopfast.margins import ROUNDING
 from gopfast.mixtures.fits import solution_of
@@ -50,9 +52,9 @@ class Certificate:
         No fit has a smaller objective.
     upper_bound : float
         The best objective known, the fit's own included.
-    fit : MixtureSolution
+    fit : MixtureSolution, Clustering or ClusterwiseFit
         The fit.
-    better : MixtureSolution or None
+    better : MixtureSolution, Clustering, ClusterwiseFit or None
         A fit with a lower objective, if one was found; with verdict BEATEN always.
     result : Result
         The last search's result; it may have stopped long before its own proof.
@@ -112,7 +114,7 @@ class Certificate:
 
 
 def certify(
-    problem: "MixtureProblem | KMeans",
+    problem: "MixtureProblem | KMeans | ClusterwiseRegression",
     fit: FitLike,
     epsilon: float | None = None,
     *,
@@ -128,15 +130,17 @@ def certify(
 
     Parameters
     ----------
-    problem : GaussianMixture or another mixture of `gopfast.models`, or KMeans
+    problem : GaussianMixture or another mixture of `gopfast.models`, KMeans, or ClusterwiseRegression
         The model and the data.
     fit : MixtureSolution, Result, LocalResult, dict, sequence or estimator
         The fit: anything with a solution; a dict with "weights" and the problem's parameters, or what
         `Result.to_dict` returns; a sequence of the weights and one value for each of
         ``problem.parameter_names``; or a fitted `sklearn.mixture.GaussianMixture`. Of a k-means problem: a result,
-        labels (n,), centers (K, d) or a fitted `sklearn.cluster.KMeans`.
+        labels (n,), centers (K, d) or a fitted `sklearn.cluster.KMeans`; of a clusterwise regression: a result, labels
+        (n,), a dict with "coefficients" and "intercepts", or a fitted `GlobalClusterwiseRegression`.
     epsilon : float, optional
-        Absolute tolerance. Mixtures: 0.01 nats by default. k-means: 1e-4 times the inertia of the fit.
+        Absolute tolerance. Mixtures: 0.01 nats by default. k-means and clusterwise regressions: 1e-4 times the sum of
+        squares of the fit.
     time_limit : float, optional
         Seconds.
     callback : callable, optional
@@ -223,8 +227,8 @@ def certify(
 
 
 def objective_of(
-    problem: "MixtureProblem | KMeans", fit: FitLike, epsilon: float | None = None
-) -> "tuple[MixtureSolution | Clustering, float, float]":
+    problem: "MixtureProblem | KMeans | ClusterwiseRegression", fit: FitLike, epsilon: float | None = None
+) -> "tuple[MixtureSolution | Clustering | ClusterwiseFit, float, float]":
     """Return a fit as a solution of its problem, its objective, and the tolerance: by default that of `certify`."""
     if isinstance(problem, KMeans):
         # Here and not above: it needs HiGHS.
@@ -233,6 +237,13 @@ def objective_of(
 
         fit = clustering_of(problem, fit)
         return fit, fit.inertia, epsilon or max(REL_TOL * fit.inertia, LEAST_EPSILON)
+    if isinstance(problem, ClusterwiseRegression):
+        # Here and not above: it needs HiGHS.
+        from gopfast.clustering.solve import REL_TOL
+        from gopfast.clusterwise.fits import classes_of
+
+        fit = classes_of(problem, fit)
+        return fit, fit.sum_of_squares, epsilon or max(REL_TOL * fit.sum_of_squares, LEAST_EPSILON)
     many = isinstance(fit, (list, tuple)) and len(fit) > 0
     if many and all(isinstance(one, Mapping) or hasattr(one, "solution") for one in fit):
         raise InputTypeError("fit must be one fit; gopfast.certify_all takes many")

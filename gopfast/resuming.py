@@ -12,6 +12,8 @@ from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.biconvex.result import BiconvexResult
 from gopfast.clustering.problem import KMeans
 from gopfast.clustering.result import ClusteringResult
+from gopfast.clusterwise.problem import ClusterwiseRegression
+from gopfast.clusterwise.result import ClusterwiseResult
 from gopfast.errors import CheckpointError, InputError
 from gopfast.mixtures.data.chunks import Chunks
 from gopfast.mixtures.engine import family
@@ -22,16 +24,17 @@ from gopfast.mixtures.result import Result
 from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
 from gopfast.options import ARGUMENTS, OF_STATE, Options
 from gopfast.search.checkpoint import Stored
-from gopfast.solver import solve_biconvex, solve_clustering
+from gopfast.solver import solve_biconvex, solve_clustering, solve_clusterwise
 from gopfast.switches import only_off
 
 BICONVEX = (BiconvexProblem, PolynomialProblem)
+AS_THEY_ARE = (ClusterwiseRegression, *BICONVEX)  # problems that are not made again from data
 CONTRADICTION = "gopfast: a lower bound exceeds the incumbent"  # as a search says it
 
 
 def resume(
     path: Path,
-    X: ArrayLike | Chunks | MixtureProblem | KMeans | BiconvexProblem | PolynomialProblem,
+    X: ArrayLike | Chunks | MixtureProblem | KMeans | ClusterwiseRegression | BiconvexProblem | PolynomialProblem,
     sample_weight: ArrayLike | None = None,
     *,
     n_threads: int | None = None,
@@ -43,7 +46,7 @@ def resume(
     spill: Path | None = None,
     checkpoint_every: float = 60.0,
     executor: Executor | None = None,
-) -> Result | ClusteringResult | BiconvexResult:
+) -> Result | ClusteringResult | ClusterwiseResult | BiconvexResult:
     """
     Go on with a search from a checkpoint that ``gopfast.solve(..., checkpoint=path)`` has written.
 
@@ -59,8 +62,8 @@ def resume(
     path : str or path-like
         The checkpoint.
     X : array_like of shape (n, d), gopfast.data.Chunks, or the problem
-        The data of the problem, which the file does not hold; a problem of `gopfast.LatentClass`, or a
-        `gopfast.BiconvexProblem`, as it is.
+        The data of the problem, which the file does not hold; a problem of `gopfast.LatentClass`,
+        `gopfast.ClusterwiseRegression` or `gopfast.BiconvexProblem`, as it is.
     sample_weight : array_like of shape (n,), optional
         Weights of the samples, if the problem had any.
     n_threads, time_limit, max_nodes, callback, log, memory_limit, checkpoint_every, executor
@@ -71,8 +74,8 @@ def resume(
     Returns
     -------
     Result
-        Counts are those of all runs, and but for biconvex problems the time too; a `ClusteringResult` of k-means, of a
-        biconvex problem a `BiconvexResult`.
+        Counts are those of all runs, and but for biconvex problems the time too; a `ClusteringResult` of k-means, a
+        `ClusterwiseResult` of clusterwise regressions, of a biconvex problem a `BiconvexResult`.
 
     Raises
     ------
@@ -115,8 +118,8 @@ def _go_on(stored, X, sample_weight, limits):
     path, header = stored.path, stored.header
     kept = _options_of(stored)
     options = Options.from_arguments(**kept, **limits)
-    is_whole = isinstance(X, (MixtureProblem, KMeans, *BICONVEX))
-    own = next((kind for kind in BICONVEX if header["problem"]["class"] == kind.__name__), None)
+    is_whole = isinstance(X, (MixtureProblem, KMeans, *AS_THEY_ARE))
+    own = next((kind for kind in AS_THEY_ARE if header["problem"]["class"] == kind.__name__), None)
     if own is not None and not isinstance(X, own):
         raise CheckpointError(f"{path}: a search of a gopfast.{own.__name__}; give the problem in place of data")
     problem = X if is_whole else _rebuilt(path, header["problem"], X, sample_weight)
@@ -134,6 +137,13 @@ def _go_on(stored, X, sample_weight, limits):
         _check_same(path, header, clustering_header(problem, options))
         _check_start(stored, (problem.n_clusters, problem.n_features))
         return solve_clustering(problem, options, **({"stored": stored} if stored.begun else {"start": start}))
+    if isinstance(problem, ClusterwiseRegression):
+        from gopfast.clusterwise.checkpoint import header as clusterwise_header  # needs HiGHS
+
+        _check_same(path, header, clusterwise_header(problem, options))
+        _check_start(stored, (problem.n_samples,))
+        start = None if start is None else np.array(start)
+        return solve_clusterwise(problem, options, **({"stored": stored} if stored.begun else {"start": start}))
     if isinstance(problem, LargeGaussianMixture):
         problem = summarised(problem, options)
     _check_same(path, header, checkpoint_header(problem, options))

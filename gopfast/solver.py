@@ -146,12 +146,12 @@ def solve(
         Seed of the local search's starts. The proved optimum does not depend on it, node counts may.
     proof : str, path-like or bool, optional
         File to write a proof of the bounds to, which `gopfast.check` checks without any of the code that made it; True:
-        the proof is `Result.proof`, a `gopfast.Proof`. Also where a limit stopped the search. For mixtures, k-means and
-        biconvex problems. A search of a mixture then takes more nodes: it does without what has no entry in
-        proofs, which `notes` names. Of covariance matrices and Gaussian posteriors leaves are kept in memory to the
-        end. The proof of a biconvex problem is
-        found by a search of its own, once the bound is known. Where there is none, `notes` says why. Not for problems
-        with exponentials, logarithms and the like, of which the checker has no rule.
+        the proof is `Result.proof`, a `gopfast.Proof`. Also where a limit stopped the search. For mixtures, k-means,
+        clusterwise regressions and biconvex problems. A search of a mixture then takes more nodes: it does without what
+        has no entry in proofs, which `notes` names. Of covariance matrices and Gaussian posteriors leaves are kept in
+        memory to the end. The proof of a biconvex problem is found by a search of its own, once the bound is known.
+        Where there is none, `notes` says why. Not for problems with exponentials, logarithms and the like, of which the
+        checker has no rule.
     memory_limit : float or str, optional
         Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and
         80 % of what is free then. Before that the search goes depth first, which needs no more memory but more nodes;
@@ -174,7 +174,7 @@ def solve(
     Result
         For biconvex problems a `BiconvexResult`: bounds in the user's sense and units, also when maximising. For
         k-means a `ClusteringResult`, for clusterwise regressions a `ClusterwiseResult`. What is said of k-means
-        holds for these, but that `start` has labels, and that checkpoints and proofs are not for them yet.
+        holds for these, but that `start` has labels.
 
     Raises
     ------
@@ -262,15 +262,13 @@ def solve_clustering(problem, options, start=None, proof=None, stored=None):
     return search(problem, options, start, proof, stored)
 
 
-def solve_clusterwise(problem, options, start=None, proof=None):
-    """Solve a problem of clusterwise least squares, by the search of k-means with nodes of its own."""
+def solve_clusterwise(problem, options, start=None, proof=None, stored=None):
+    """Solve a problem of clusterwise least squares, by the search of k-means; `stored` is a checkpoint."""
     # Here and not above: it needs HiGHS.
     from gopfast.clusterwise.solve import solve as search
 
-    options.refuse(("executor", "spill", "checkpoint"), "for clusterwise regressions, whose nodes are few")
-    if proof is not None:
-        raise InputError("proof must be None with a clusterwise regression: the checker has no rule for it yet")
-    return search(problem, options, start)
+    options.refuse(("executor", "spill"), "for clusterwise regressions, whose nodes are few")
+    return search(problem, options, start, proof, stored)
 
 
 def _check_proof(proof):

@@ -1,8 +1,12 @@
 """Problems as nasty as real data: ties, lattices, dependent columns, offsets, scales, extreme weights and priors."""
 
+from pathlib import Path
+
 import numpy as np
 
 import gopfast
+
+ROOT = Path(__file__).resolve().parents[2]
 
 COUNTS = (0.3, 3.0, 30.0, 1e3, 1e6, 1e9, 1e12, 1e14)
 # At and around 1, where priors stop to pull, and far out. A family refuses what it must.
@@ -379,7 +383,7 @@ def problem(family, rng, small=True):
     return DRAWN[family](rng, n, d, K, small)
 
 
-STREAMS = {"boxes": 11, "searches": 12, "negative": 13}
+STREAMS = {"boxes": 11, "searches": 12, "negative": 13, "proofs": 14}
 
 
 def stream(kind, family, seed):

@@ -82,7 +82,8 @@ from 1e-6 to 1e6, priors at and around 1, counts up to 1e14, against the models'
 *boxes*: a box around known parameters must be kept, and its bound must not exceed their objective; with it bounds of
 whole problems, the box around the incumbent and hitting sets. *searches*: results of `solve` against EM from many
 starts and the value at the solution, and solved again from its own solution. *negative*: searches that must prove one
-nat more than is true. Tried: boxes and bounds, solves, and nodes. A failure is repeated by
+nat more than is true. *proofs*: files against the checker, as they are and changed. Tried: boxes and bounds, solves,
+nodes, and checks. A failure is repeated by
 `python bench/fuzz.py --only kind:family:seed`.
 
 Commit {commit()}, seed {seed}, {seconds:.0f} s, one process, {platform.machine()}, NumPy {np.__version__}.

@@ -65,8 +65,8 @@ def bound(bounds, arrays, reference):
     weights = numbers(arrays, "block_weights", "file", (B,), 0.0)
     if not B:
         return -math.inf, 0
-    if bounds.problem.family not in FAMILIES:
-        raise ProofError("blocks", f"are of {' and '.join(FAMILIES)} components")
+    if bounds.problem.family not in FAMILIES or bounds.problem.noise is not None:
+        raise ProofError("blocks", f"are of {' and '.join(FAMILIES)} components without noise")
     prices = numbers(arrays, "block_prices", "file", (B, N))
     left = _left(members, weights, d)
     if sizes.shape != (B, 2) or (sizes < 0).any():

@@ -81,7 +81,7 @@ def verify(header, arrays, problem):
         n_leaves += 1
     if n_leaves != len(prices):
         raise ProofError("prices", f"there are {len(prices)} for {n_leaves} leaves")
-    return lower, value, n_leaves, centers
+    return lower, value, n_leaves, {"centers": centers.tolist()}
 
 
 def _leaves(pairs, n):

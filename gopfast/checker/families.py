@@ -31,11 +31,11 @@ Means of a variable's labels add up to 1, so that cells lose what leaves too lit
 
 A conjugate prior adds pseudo-observations to S, T and Q (`priors`); m and v are then those of the sums. The root's
 cells hold all m and v that there can be: means of samples, and of samples and what the prior adds, for 0 < S <= W (of
-one component S = W, and m and v are known: its cell is no larger than their rounding);
+one component, without noise, S = W, and m and v are known: its cell is no larger than their rounding);
 variances up to the square of half the range (Popoviciu), of samples of mean m up to (m - min)(max - m) (Bhatia and
 Davis). The parameters of a component of no mass are free: they can be chosen in the cells.
 
-Theory: (V2) and (V3) of docs/theory/proofs.md.
+Theory: (V2) and (V3) of docs/theory/proofs.md, (VF1) of docs/theory/proof_families.md.
 """
 
 import math
@@ -65,11 +65,13 @@ class Rules:
         Variables of each component, and of all together.
     low, high : ndarray, shape (n_cell + n_shared,)
         The root's cell.
+    has_squares, tied : bool
+        Whether slopes have coefficients of squares, the same for all components.
     constant : Interval
         What leaves' bounds have beside all that they say.
     """
 
-    has_squares, n_shared, constant = False, 0, Interval(0.0)
+    has_squares, tied, n_shared, constant = False, False, 0, Interval(0.0)
 
     def features(self, columns, reference):
         """Return what costs are linear in (N, F), and numbers (F,) in whose 4 rounding errors each of them is."""
@@ -85,7 +87,7 @@ class Rules:
         return 0.0, None
 
     def _set_columns(self, columns, weights, n_components):
-        """Ranges of the columns' means: those of one component are known."""
+        """Ranges of the columns' means: those of one component are known, unless there is noise beside it."""
         self.n_columns = self.n_features = self.n_slopes = self.n_cell = len(columns)
         self.first, self.last = columns.min(axis=1), columns.max(axis=1)
         if n_components == 1:
@@ -99,7 +101,7 @@ class Known(Rules):
     """Gaussian components of known variances (d,); a prior of the means is a pseudo-observation at 0."""
 
     def __init__(self, problem, columns, weights):
-        self._set_columns(columns, weights, problem.n_components)
+        self._set_columns(columns, weights, problem.n_weights)
         self.variances, W = problem.noise_variance, math.fsum(weights)
         self.low, self.high = self.first, self.last
         if problem.prior is not None and problem.n_components > 1:
@@ -196,7 +198,7 @@ class Diagonal(Rules):
     has_squares = True
 
     def __init__(self, problem, columns, weights):
-        self._set_columns(columns, weights, problem.n_components)
+        self._set_columns(columns, weights, problem.n_weights)
         d, self.floor = self.n_columns, problem.floor
         self.shared = problem.family in ("spherical", "tied_spherical")
         self.tied = problem.family in ("tied_diag", "tied_spherical")
@@ -212,7 +214,7 @@ class Diagonal(Rules):
         self.most = np.square(0.5 * (self.last - self.first)) * (1 + WIDER)
         most = of_all.high if self.tied else np.array([self.most.max()]) if self.shared else self.most
         least, low, high = np.zeros(len(most)), self.first, self.last
-        if problem.n_components == 1:
+        if problem.n_weights == 1:
             middle = means + middle
             low, high, least, most = middle.low, middle.high, np.maximum(of_all.low, 0.0), of_all.high
         self.n_cell, self.n_shared = (d, len(most)) if self.tied else (d + len(most), 0)
@@ -346,6 +348,14 @@ FAMILIES = {
     **dict.fromkeys(("diag", "spherical", "tied_diag", "tied_spherical"), Diagonal),
     **dict.fromkeys(("bernoulli", "poisson", "exponential", "labels", "multinomial"), Exponential),
 }  # fmt: skip
+
+
+def cost_of_noise(problem):
+    """Return what a sample costs in the component of constant density, less what objectives leave out."""
+    cost = -Interval(problem.noise).log()
+    if problem.family == "known":
+        cost = cost - ((Interval(problem.noise_variance).log() + LOG_2_PI) * 0.5).sum(axis=0)
+    return cost
 
 
 def _shifted(low, high, reference):

@@ -10,14 +10,15 @@ problem's data), ``claim`` (what is proved, and the solution) and
   what samples are taken relative to (d,); ``axes``: null, of covariance matrices the coordinates (d, d),
   see `matrices`, or of regressions the places (q, d), see `regressions`. ``splits`` (M, 4) and ``points``
   (M,): the tree, see `tree`. ``leaves`` (L,): labels of leaves, with
-  ``slopes`` (L, K, number that the family has) and ``log_weights`` (L, K), see `Bounds.of`. ``prices`` (N,) of the
-  different samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4) and ``cell_points`` (M',): the tree of
-  one component's cells; ``cell_leaves`` (C,), with ``cell_slopes`` (C, that number) and ``cell_scales`` (C,), see
-  `prices`. ``blocks`` (B, d): how often every column counts in a block, 0 or a power of 2, with ``block_weights`` (B,),
+  ``slopes`` (L, K, number that the family has) and ``log_weights`` (L, K, with noise K + 1), see `Bounds.of`.
+  ``prices`` (N,) of the different samples, in the order of `Problem.merged`, or (0,); ``cells`` (M', 4) and
+  ``cell_points`` (M',): the tree of one component's cells; ``cell_leaves`` (C,), with
+  ``cell_slopes`` (C, that number) and ``cell_scales`` (C,), see `prices`. ``blocks`` (B, d): how often every
+  column counts in a block, 0 or a power of 2, with ``block_weights`` (B,),
   ``block_sizes`` (B, 2), the numbers of its splits and of its entries, and ``block_prices`` (B, N); of all blocks, one
   after the other, ``block_cells`` (, 4), ``block_points``, ``block_leaves``, ``block_slopes`` (, that number; 0 for
   other columns) and ``block_scales``, see `blocks`;
-- ``biconvex``, ``clustering``: see the modules of these names.
+- ``biconvex``, ``clustering``, ``clusterwise``: see the modules of these names.
 
 Theory: (V1) of docs/theory/proofs.md.
 """
@@ -35,7 +36,10 @@ from .errors import ProofError
 FORMAT, VERSION = "gopfast-proof", 4
 INTEGERS, REALS = "int32", "float64"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
-KEYS = {"mixture": {"problem", "order", "reference", "axes"}, "biconvex": set(), "clustering": {"problem"}}
+KEYS = {
+    "mixture": {"problem", "order", "reference", "axes"}, "biconvex": set(), "clustering": {"problem"},
+    "clusterwise": {"problem", "axes", "unit"},
+}  # fmt: skip
 ARRAYS = {
     "mixture": {
         "splits": (INTEGERS, 2), "points": (REALS, 1),
@@ -53,6 +57,9 @@ ARRAYS = {
         "vectors": (REALS, 2), "hyperbolas": (INTEGERS, 1), "tangents": (REALS, 2),
     },
     "clustering": {"pairs": (INTEGERS, 2), "prices": (REALS, 2)},
+    "clusterwise": {
+        "splits": (INTEGERS, 2), "points": (REALS, 1), "prices": (REALS, 2), "limits": (REALS, 1),
+    },
 }  # fmt: skip
 
 

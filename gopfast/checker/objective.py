@@ -11,6 +11,7 @@ from . import matrices, priors, regressions
 from .covariance import eigenvalues
 from .entries import numbers
 from .errors import ProofError
+from .families import cost_of_noise
 from .problem import FREE
 from .rounding import UNIT
 from .tuning import LARGEST_ERROR
@@ -28,22 +29,26 @@ def attained(problem, columns, weights, solution):
     columns, weights : ndarray, shape (N, d) and (N,)
         Samples of positive weight.
     solution : dict
-        "weights" (K,), "means" (K, d) of the columns; for free variances "variances" (K, d), for covariance matrices
-        "covariances" (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
+        "weights" (K,), with noise (K + 1,), "means" (K, d) of the columns; for free variances
+        "variances" (K, d), of columns of different families of the normal ones, for covariance matrices "covariances"
+        (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
         "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
         divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
-    p, means = numbers(solution, "weights", "solution", (K,), 0.0), None
+    p, means = numbers(solution, "weights", "solution", (problem.n_weights,), 0.0), None
     if problem.family not in regressions.FAMILIES:
         means = numbers(solution, "means", "solution", (K, d))
     if not p.sum() > 0:
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        if problem.family not in ("known", "posterior", *FREE, *regressions.FAMILIES):
+        if problem.family not in ("known", "posterior", "mixed", *FREE, *regressions.FAMILIES):
             means = _in_range(problem, means)
         cost, size = _costs_of(problem, columns, means, solution)
+        if problem.noise is not None:
+            worst = np.full((len(cost), 1), cost_of_noise(problem).high)
+            cost, size = np.hstack([cost, worst]), np.hstack([size, np.abs(worst)])
         scores = np.log(p) - cost
         top = scores.max(axis=1)
         if not np.isfinite(top).all():
@@ -52,7 +57,7 @@ def attained(problem, columns, weights, solution):
         # the error of the likeliest components' costs; that of others is weighed down by their responsibilities
         tau = np.exp(scores - log_s[:, np.newaxis])
         error = 2.0 * (tau * (size + np.where(p > 0, np.abs(np.log(p)), 0.0))).sum(axis=1) * (8 * d + 16) * UNIT
-        error += (2 * K + 64) * UNIT * (1 + np.abs(log_s))
+        error += (2 * problem.n_weights + 64) * UNIT * (1 + np.abs(log_s))
         value = math.fsum(weights * (error - log_s)) + 8 * UNIT * math.fsum(weights * (np.abs(log_s) + error))
         value += priors.attained(problem, p, means, solution)
         if not (math.isfinite(value) and error.max() <= LARGEST_ERROR):
@@ -66,6 +71,8 @@ def _costs_of(problem, X, means, solution):
         return regressions.costs(problem, X, solution)
     if problem.family in matrices.FAMILIES:
         return _of_matrices(problem, X, means, solution)
+    if problem.family == "mixed":
+        return _of_parts(problem, X, means, solution)
     if problem.family in FREE:
         return costs(problem, X, means, _variances(problem, solution, means.shape))
     if problem.family in ("known", "posterior"):
@@ -136,6 +143,25 @@ def _of_matrices(problem, X, means, solution):
         cost[:, k] += 0.5 * d * max(0.0, excess[k]) * (1 + 1e-9)
         sizes[:, k] = reach + np.abs(logs).sum() + np.abs(np.log(scale)).sum() + 4 * d
     return cost, sizes
+
+
+def _of_parts(problem, X, means, solution):
+    """Costs, and sizes of their errors, of columns of different families: sums over those that have an entry."""
+    cost, size = np.zeros((2, len(X), len(means)))
+    normal = [len(part.columns) for part in problem.parts if part.problem.family == "diag"]
+    variances = numbers(solution, "variances", "solution", (len(means), sum(normal)), 0.0) if normal else None
+    first = 0
+    for part in problem.parts:
+        own, columns, m = part.problem, X[:, part.columns], means[:, part.columns]
+        if own.family == "diag":
+            given = {"variances": variances[:, first : first + len(part.columns)]}
+            first += len(part.columns)
+            more = costs(own, columns, m, _variances(own, given, m.shape))
+        else:
+            more = costs(own, columns, _in_range(own, m))
+        seen = np.ones(len(X), bool) if part.presence is None else X[:, part.presence] > 0
+        cost[seen], size[seen] = cost[seen] + more[0][seen], size[seen] + more[1][seen]
+    return cost, size
 
 
 def _variances(problem, solution, shape):

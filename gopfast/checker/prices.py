@@ -53,6 +53,10 @@ class Prices:
 
     def __init__(self, bounds, arrays, reference, order, lower):
         problem, rules = bounds.problem, bounds.rules
+        if problem.noise is not None:
+            raise ProofError("prices", "are of components of one kind: there is noise beside them")
+        if rules.n_shared or problem.family == "posterior":
+            raise ProofError("prices", "are of components that share no parameters, without posteriors")
         if problem.family == "known" and problem.prior is not None and problem.prior[0] != problem.prior[1]:
             raise ProofError("prices", "components share the variance of the prior")
         self.rules, self.order, self.lower = rules, order, lower

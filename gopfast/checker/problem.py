@@ -8,21 +8,31 @@
     tied_spherical                 all components together; least variances
     full, tied                     variance_floor (d,): covariances, of each component or one for all, less diag(floor)
                                    are positive semidefinite
+    known, diag, spherical         optionally noise: the density of one more component, the last, the same for all
+                                   samples; no prior then
     bernoulli, poisson,            prior: null or [a, b], of the Beta density of probabilities or the Gamma density
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
+    shared_regression              the same, with one variance for all components
     known_regression               the same; noise_variance (1,): the variance of all components
     multinomial                    prior: null or the alpha of a Dirichlet; the columns are counts of one variable's
                                    labels, and the objective has the rows' multinomial coefficients
+    mixed                          kinds: of each column, normal, poisson, exponential, binary or categorical;
+                                   variance_floor: of each normal column; labels: of each column of labels the list of
+                                   them; columns: names by which tables that have any are read, or none.
+                                   An entry that is missing is left out as of labels
     labels                         labels: of each column the list of them; prior: null or the alpha of a Dirichlet.
                                    An entry that is None or NaN is missing: its column's factor is left out
 
 The objective is ``- sum_i w_i log sum_k p_k f(x_i | k)``, of regressions f(y_i | x_i, k) with all constants, and the
 negative logarithm of the prior's density, without the constants ``sum_i w_i log(2 pi v_j) / 2`` and
 ``log(2 pi) / 2`` of known variances and their prior.
+
+Theory: (VF2) of docs/theory/proof_families.md.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,11 +42,35 @@ from .rounding import Interval
 
 FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
 FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
-            "multinomial", "regression", "known_regression")  # fmt: skip
-LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance"}
+            "multinomial", "regression", "known_regression", "shared_regression", "mixed")  # fmt: skip
+NOISY = ("known", "diag", "spherical")  # families beside which there may be a component of constant density
+LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance", "shared_regression": "variance_floor"}
 KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
         "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
+        "mixed": {"kinds", "variance_floor", "labels", "columns"},
         **dict.fromkeys(FREE, {"variance_floor"})}  # fmt: skip
+KINDS = ("normal", "poisson", "exponential", "binary", "categorical")
+LABELS = ("binary", "categorical")
+
+
+@dataclass(frozen=True)
+class Part:
+    """
+    Columns of one family, of a mixture of several.
+
+    Attributes
+    ----------
+    problem : Problem
+        Of these columns and of the samples that have an entry there; of labels of all.
+    columns : ndarray of int
+        Which of the whole's columns are its.
+    presence : int or None
+        The column that says which samples have an entry, if not all have.
+    """
+
+    problem: "Problem"
+    columns: np.ndarray
+    presence: int | None
 
 
 class Problem:
@@ -46,7 +80,10 @@ class Problem:
     Attributes
     ----------
     family : str
-    n_components : int
+    n_components, n_weights : int
+        K, and how many weights a mixture has: with noise one more.
+    noise : float or None
+        The density of the component that has no parameters.
     columns, weights : ndarray, shape (N, d) and (N,)
         Statistics: of labels zeros and ones. All samples.
     kinds : list of str
@@ -56,6 +93,8 @@ class Problem:
         any number of counts.
     partial : list of ndarray
         Columns of every variable of labels of which a sample of positive weight has not one trial.
+    parts : list of Part
+        Of columns of different families; the other families have none.
     prior : list of (float, float), (float, float) or None
         Of every column the two parameters of its prior; of known variances the range of Gamma.
     """
@@ -66,10 +105,12 @@ class Problem:
         if self.family not in FAMILIES:
             raise ProofError("problem", f"family {self.family!r} is unknown; there are {', '.join(FAMILIES)}")
         wanted = {"family", "n_components"} | KEYS.get(self.family, {"prior"})
-        if record.keys() != wanted:
+        optional = {"noise"} if self.family in NOISY else set()
+        if record.keys() - optional != wanted:
             raise ProofError("problem", f"must have {', '.join(sorted(wanted))}")
         try:
-            X = np.asarray(X, dtype=object if self.family == "labels" else None)
+            X = self._taken(X)
+            X = np.asarray(X, dtype=object if self.family in ("labels", "mixed") else None)
         except ValueError:
             raise ProofError("X", "must have shape (N, d)") from None
         X = X[:, np.newaxis] if X.ndim == 1 else X
@@ -79,8 +120,9 @@ class Problem:
         weights = reals(np.ones(len(X)) if sample_weight is None else sample_weight, "sample_weight")
         if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
-        self.weights, self.partial = weights, []
-        self.columns = self._labels(X) if self.family == "labels" else self._numbers(X)
+        self.weights, self.partial, self.parts = weights, [], []
+        read = {"labels": self._labels, "mixed": self._mixed}.get(self.family, self._numbers)
+        self.columns = read(X)
         d = self.columns.shape[1]
         if self.family in ("known", "posterior"):
             self.noise_variance = numbers(record, "noise_variance", "problem", (d,), 1 / 1e100)
@@ -101,6 +143,8 @@ class Problem:
         elif self.family == "multinomial":
             alpha = self._alpha()
             self.prior = None if alpha is None else [(alpha, float(d))] * d
+        elif self.family == "mixed":
+            self.prior = None
         elif self.family != "labels":
             self.prior = None
             if record["prior"] is not None:
@@ -109,6 +153,16 @@ class Problem:
                 if not all(x >= y for x, y in zip(self.prior[0], least, strict=True)):
                     raise ProofError("problem", f"the prior's parameters must be at least {least}")
         self._check_values()
+        self.noise = self._noise() if "noise" in record else None
+        self.n_weights = self.n_components + (self.noise is not None)
+
+    def _noise(self):
+        noise = number(self.record, "noise", "problem")
+        if not noise > 0:
+            raise ProofError("problem", "the noise's density must be above 0")
+        if self.prior is not None:
+            raise ProofError("problem", "with noise there is no prior")
+        return noise
 
     def _numbers(self, X):
         X = reals(X, "X")
@@ -138,7 +192,7 @@ class Problem:
         for j, own in enumerate(lists):
             if not all(isinstance(label, (str, int)) for label in own) or len(set(own)) != len(own):
                 raise ProofError("problem", f"the labels of column {j} must be different texts or whole numbers")
-            missing = np.array([entry is None or entry != entry for entry in X[:, j]])
+            missing = np.array([_is_missing(entry) for entry in X[:, j]])
             found = [(X[:, j] == label) & ~missing for label in own]
             if not own or not np.logical_or.reduce([*found, missing]).all():
                 raise ProofError("problem", f"column {j} has a label that the proof does not know")
@@ -158,6 +212,74 @@ class Problem:
         sizes = {j: len(own) for j, own in enumerate(lists)}
         self.prior = None if alpha is None else [(alpha, float(sizes[j]) if j >= 0 else alpha) for j in self.groups]
         return np.array(columns, dtype=float).T
+
+    def _taken(self, X):
+        """Take the columns of a table that has names: those that the proof names, or all."""
+        names = self.record.get("columns", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ProofError("problem", "columns must be a list of names")
+        if hasattr(X, "columns") and not names or not hasattr(X, "keys"):  # an array, or all of a frame
+            return X
+        found = {str(name): name for name in X.keys()}
+        names = names or list(found)
+        if not found.keys() >= set(names):
+            raise ProofError("X", f"must have the columns {', '.join(names)}")
+        dtype = object if self.family in ("labels", "mixed") else None
+        columns = [np.asarray(X[found[name]], dtype=dtype) for name in names]
+        if not columns or len({column.shape for column in columns}) > 1 or columns[0].ndim != 1:
+            raise ProofError("X", "must have columns of one length")
+        return np.stack(columns, axis=1)
+
+    def _mixed(self, X):
+        """Divide a table: labels together, whole columns of a kind together, each with missing entries by itself."""
+        kinds, lists, floors = (self.record[name] for name in ("kinds", "labels", "variance_floor"))
+        if not isinstance(kinds, list) or len(kinds) != X.shape[1] or not all(kind in KINDS for kind in kinds):
+            raise ProofError("problem", f"kinds must be one of {', '.join(KINDS)} for each of {X.shape[1]} columns")
+        floors = iter(numbers(self.record, "variance_floor", "problem", (kinds.count("normal"),), 1 / 1e100).tolist())
+        n_lists = sum(kind in LABELS for kind in kinds)
+        if not isinstance(lists, list) or len(lists) != n_lists:
+            raise ProofError("problem", f"labels must be lists for each of {n_lists} columns")
+        missing = np.array([[_is_missing(entry) for entry in row] for row in X])
+        of_column = [next(floors) if kind == "normal" else None for kind in kinds]
+        together = {}
+        for j, kind in enumerate(kinds):
+            key = "labels" if kind in LABELS else (kind, j if missing[:, j].any() else None)
+            together.setdefault(key, []).append(j)
+        blocks, self.kinds, self.groups = [], [], []
+        for key, own in together.items():
+            n = len(self.kinds)
+            seen = ~missing[:, own[0]] if key != "labels" and key[1] is not None else None
+            part = self._part(key, X[:, own], seen, lists, [of_column[j] for j in own])
+            values = part.columns if seen is None else _spread(part.columns, seen)
+            columns = n + np.arange(values.shape[1])
+            self.kinds += part.kinds
+            self.groups += [group if group < 0 else n + group for group in part.groups]
+            self.partial += [n + one for one in part.partial]
+            blocks.append(values)
+            presence = None
+            if seen is not None:
+                blocks.append(seen[:, np.newaxis].astype(float))
+                presence, self.kinds, self.groups = len(self.kinds), [*self.kinds, "presence"], [*self.groups, -1]
+            self.parts.append(Part(part, columns, presence))
+        return np.hstack(blocks)
+
+    def _part(self, key, X, seen, lists, floors):
+        """Return the problem of columns of one family."""
+        weights = self.weights
+        if seen is not None:
+            X, weights = X[seen], weights[seen]
+        record = {"n_components": max(1, min(self.n_components, len(X)))}
+        if key == "labels" and all(isinstance(own, list) and len(own) == 1 for own in lists):
+            # nothing to estimate: a column of zeros
+            for j, (label,) in enumerate(lists):
+                if not all(_is_missing(entry) or entry == label for entry in X[:, j]):
+                    raise ProofError("problem", f"column {j} of labels has a label that the proof does not know")
+            return Problem({**record, "family": "bernoulli", "prior": None}, np.zeros((len(X), 1)), weights)
+        if key == "labels":
+            return Problem({**record, "family": "labels", "labels": lists, "prior": None}, X, weights)
+        if key[0] == "normal":
+            return Problem({**record, "family": "diag", "variance_floor": floors}, _floats(X), weights)
+        return Problem({**record, "family": key[0], "prior": None}, _floats(X), weights)
 
     def _range(self):
         low, high = numbers(self.record, "prior", "problem", (2,), 1 / 1e100)
@@ -184,6 +306,11 @@ class Problem:
         parts = np.split(weights[np.argsort(index, kind="stable")], np.cumsum(np.bincount(index))[:-1])
         return rows, np.array([math.fsum(part) for part in parts])
 
+    def centered_at_zero(self):
+        """Return the columns whose reference is 0: those that say which samples have an entry, by label or not."""
+        presences = [part.presence for part in self.parts if part.presence is not None]
+        return np.concatenate([np.zeros(0, int), *self.partial, np.array(presences, dtype=int)])
+
     def part(self, own):
         """Return the problem of some columns of normal ones of free variance."""
         record = {**self.record, "variance_floor": self.floor[own].tolist()}
@@ -200,12 +327,37 @@ class Problem:
 
         Of counts it is sum w log x!, and of multinomial ones so much less sum w log N!, N a row's total.
         """
+        if self.family == "mixed":
+            return sum((part.problem.constant() for part in self.parts), Interval(0.0))
         if self.family not in ("poisson", "multinomial"):
             return Interval(0.0)
         value = _log_factorials(self.columns, self.weights)
         if self.family == "multinomial":
             value = value - _log_factorials(self.columns.sum(axis=1, keepdims=True), self.weights)
         return value
+
+
+def _is_missing(entry):
+    """Whether an entry is None, NaN or another that is not equal to itself."""
+    try:
+        return entry is None or bool(entry != entry)
+    except (TypeError, ValueError):  # of pandas' NA neither is known
+        return True
+
+
+def _floats(X):
+    """Numbers (N, d) of a table of objects."""
+    try:
+        return X.astype(float)
+    except (TypeError, ValueError):
+        raise ProofError("X", "must hold numbers in the columns of numbers") from None
+
+
+def _spread(columns, seen):
+    """Return columns of the samples that have an entry as those of all, 0 elsewhere."""
+    values = np.zeros((len(seen), columns.shape[1]))
+    values[seen] = columns
+    return values
 
 
 def _log_factorials(counts, weights):

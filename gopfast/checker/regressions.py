@@ -19,6 +19,9 @@ With m and v in a cell, z_i'm lies in an interval of its own, so that the cost i
 the first at an end of the cell, as g is concave; the second at an end of the interval or, for alpha < 0, where the
 parabola's top lies in it.
 
+Where all components share a variance it is the mean of the Q_k(m_k) over all samples, v W = sum_k S_k v_k, and all
+together cost W g(v): the same a_k with this v, and one slope alpha for all, bound the sum of their costs.
+
 The root holds all fits: each is a convex combination of the fits through q samples whose regressors are independent
 (Jacobi, with squared determinants as weights), in any coordinates; and variances up to the square of half the range of
 r, or of its largest magnitude where there is no constant.
@@ -36,10 +39,10 @@ from .entries import numbers
 from .errors import ProofError
 from .families import LOG_2_PI, Rules
 from .margins import CERTAIN_DETERMINANT, WIDER
-from .rounding import UNIT, Interval, down, up
+from .rounding import UNIT, Interval, averages, down, up
 from .tuning import MOST_EXACT_SETS, MOST_SETS, REGRESSION_NUMBERS as MOST_NUMBERS, SETS
 
-FAMILIES = ("regression", "known_regression")
+FAMILIES = ("regression", "known_regression", "shared_regression")
 
 
 class Regressions(Rules):
@@ -56,7 +59,8 @@ class Regressions(Rules):
     """
 
     def __init__(self, problem, columns, weights, axes):
-        self.free, level = problem.family == "regression", problem.least_variance
+        self.free, level = problem.family != "known_regression", problem.least_variance
+        self.tied = problem.family == "shared_regression"
         unit = Fraction(math.sqrt(level))
         ratio = Fraction(level) / unit**2  # 1, but for rounding
         self.floor = _enclosed([ratio])[0]
@@ -65,7 +69,7 @@ class Regressions(Rules):
         self.constant = log * Interval(down(W), up(W))
         exact = designs(problem, columns)
         places, values = designs(problem, axes.T), [Fraction(x) for x in axes[:, -1].tolist()]
-        inverse = _inverse(places)
+        inverse = inverse_of(places)
         if inverse is None:
             raise ProofError("axes", "have no inverse")
         q = len(places)
@@ -82,12 +86,16 @@ class Regressions(Rules):
         ])  # fmt: skip
         self.reach = np.abs(self.y).max(axis=0)
         self.n_columns = self.n_features = self.n_slopes = self.y.shape[1]
-        self.q, self.n_cell = q, q + self.free
+        self.q, self.n_shared = q, int(self.tied)
+        self.n_cell = q + (self.free and not self.tied)
         distinct = np.unique(self.z, axis=0, return_index=True)[1]
         self.distinct, self.of_z = self.z[distinct], self.y[distinct][:, 1 + q :]
         size = np.abs(self.r).max()
         half = 0.5 * np.ptp(self.r) + 2 * UNIT * size if problem.fit_intercept else size
         self.most = float(half * half * (1 + WIDER))
+        if self.tied:  # at the best fits squares are no more than those about the places' values
+            self.most = min(self.most, float(averages(self.y[:, :1], self.reach[:1], weights).high[0]))
+            self.most = max(1.0, self.most * (1 + WIDER))
         if problem.n_components == 1:
             self.low, self.high = self._one(rows, found, weights)
         else:
@@ -100,7 +108,9 @@ class Regressions(Rules):
         return self.y, self.reach
 
     def quadratic(self, slopes):
-        """No squares beside the products."""
+        """No squares beside the products; a variance that all share has one slope."""
+        if self.tied and (slopes[..., 0] != slopes[:, :1, 0]).any():
+            raise ProofError("slopes", "components of one variance have one coefficient of all squares")
         return np.zeros(slopes.shape[:-1] + (self.n_features,))
 
     def intercepts(self, low, high, slopes, reference):
@@ -157,7 +167,7 @@ class Regressions(Rules):
         w = [Fraction(x) for x in weights.tolist()]
         q = range(self.q)
         M = [[sum(x * row[j] * row[k] for x, row in zip(w, rows, strict=True)) for k in q] for j in q]
-        inverse = _inverse(M)
+        inverse = inverse_of(M)
         if inverse is None:
             raise ProofError("X", "does not determine the coefficients")
         right = [sum(x * row[j] * y for x, row, y in zip(w, rows, response, strict=True)) for j in q]
@@ -229,7 +239,7 @@ def _fits(parts, det, y, some):
 
 def _exact_fits(rows, y):
     """Return the same of rows of Fractions and their responses, an Interval (q,); None where they are dependent."""
-    inverse = _inverse(rows)
+    inverse = inverse_of(rows)
     if inverse is None:
         return None
     return [_sum([weights[i] * y[i] for i in range(len(rows))]) for weights in map(_enclosed, inverse)]
@@ -255,7 +265,7 @@ def _sum(terms):
     return total
 
 
-def _inverse(rows):
+def inverse_of(rows):
     """Return the inverse of a square matrix of Fractions, by elimination; None where there is none."""
     n = len(rows)
     work = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(rows)]
@@ -287,7 +297,8 @@ def costs(problem, X, solution):
     problem : Problem
     X : ndarray, shape (N, p + 1)
     solution : dict
-        "coefficients" (K, p), with an intercept "intercepts" (K,), of free variances "variances" (K,).
+        "coefficients" (K, p), with an intercept "intercepts" (K,), of free variances "variances" (K,), the same where
+        all share one.
 
     Residuals are computed in fractions, and rounded once.
     """
@@ -296,10 +307,12 @@ def costs(problem, X, solution):
     if problem.fit_intercept:
         b = np.column_stack([b, numbers(solution, "intercepts", "solution", (K,))])
     variances = np.full(K, problem.least_variance)
-    if problem.family == "regression":
+    if problem.family != "known_regression":
         variances = numbers(solution, "variances", "solution", (K,), 0.0)
         if (variances < problem.least_variance * (1 - 1e-9)).any():
             raise ProofError("solution", "variances lie below the floor")
+        if problem.family == "shared_regression" and (variances != variances[0]).any():
+            raise ProofError("solution", "all components have the same variance")
         variances = np.maximum(variances, problem.least_variance)
     rows, lines = designs(problem, X.T), [list(map(Fraction, line)) for line in b.tolist()]
     residuals = np.array([

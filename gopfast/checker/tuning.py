@@ -17,7 +17,16 @@ TABLE_NUMBERS = 2**26
 # of a proof's tree | boxes that wait | [1, inf) | not measured
 CLUSTERING_DEPTH = 10_000
 
-# [savings] The most that one cluster saves (V10).
+# [clusterwise] Clusterwise least squares (VF3).
+
+# of a proof's tree | nodes that wait | [1, inf) | not measured
+CLUSTERWISE_NODES = 100_000
+# of one search | boxes | [1, inf) | not measured
+CLUSTERWISE_BOXES = 20_000_000
+# through the coefficients, for the top of a quadratic | sweeps | [0, inf) | not measured
+CLUSTERWISE_SWEEPS = 4
+
+# [savings, clusterwise] The most that one cluster saves (V10), (VF3).
 
 # of one search | boxes | [1, inf) | not measured
 MOST_BOXES = 20_000_000

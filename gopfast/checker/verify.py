@@ -1,6 +1,6 @@
 """Checking a proof against the user's own data.
 
-Theory: (V6) of docs/theory/proofs.md.
+Theory: (V6) of docs/theory/proofs.md, (VF1) of docs/theory/proof_families.md.
 """
 
 import json
@@ -10,10 +10,24 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import biconvex, blocks, clustering, file, leaf, matrices, objective, prices, priors, regressions, tree
+from . import (
+    biconvex,
+    blocks,
+    clustering,
+    clusterwise,
+    file,
+    leaf,
+    matrices,
+    mixed,
+    objective,
+    prices,
+    priors,
+    regressions,
+    tree,
+)
 from .entries import item, number, numbers, whole
 from .errors import ProofError
-from .families import FAMILIES
+from .families import FAMILIES, cost_of_noise
 from .problem import Problem
 from .rounding import UNIT, down
 from .tuning import LEAST_LOG_WEIGHT, MOST_LEAVES
@@ -69,7 +83,7 @@ def check(
     ----------
     proof : str, path-like, bytes or gopfast.Proof
         The file, or what is in it.
-    X : array_like, shape (N,) or (N, d), or biconvex problem
+    X : array_like, shape (N,) or (N, d), data frame, mapping of str to columns, or biconvex problem
         The data that the proof is said to be of. Of a biconvex problem the problem itself: a
         `gopfast.BiconvexProblem`, or the object that its JSON file holds.
     sample_weight : array_like, shape (N,), optional
@@ -93,7 +107,7 @@ def check(
     with np.errstate(all="ignore"):  # what overflows proves nothing, and is refused as such
         if header["kind"] == "biconvex":
             return biconvex.check(header, arrays, _biconvex_record(X))
-        if header["kind"] == "clustering":
+        if header["kind"] in ("clustering", "clusterwise"):
             return _check_clustering(header, arrays, X, sample_weight, problem)
         return _check(header, arrays, X, sample_weight, problem)
 
@@ -108,13 +122,13 @@ def _biconvex_record(problem):
 
 
 def _check_clustering(header, arrays, X, sample_weight, wanted):
-    record = header["problem"]
-    problem = clustering.Problem(record, X, sample_weight)
+    record, kind = header["problem"], {"clustering": clustering, "clusterwise": clusterwise}[header["kind"]]
+    problem = kind.Problem(record, X, sample_weight)
     _compare(record, wanted)
     if header["digest"] != file.digest(problem.columns, problem.weights):
         raise ProofError("digest", "the proof is of other data")
-    lower, value, n_leaves, centers = clustering.verify(header, arrays, problem)
-    return Checked(lower, value, n_leaves, record, {"centers": centers.tolist()})
+    lower, value, n_leaves, solution = kind.verify(header, arrays, problem)
+    return Checked(lower, value, n_leaves, record, solution)
 
 
 def _check(header, arrays, X, sample_weight, wanted):
@@ -127,7 +141,7 @@ def _check(header, arrays, X, sample_weight, wanted):
     reference = numbers(header, "reference", "header", (d,))
     axes = numbers(header, "axes", "header", problem.axes_shape()) if header["axes"] is not None else None
     bounds = Bounds(problem, reference, axes)
-    order = whole(header, "order", "header", 0, d - 1)
+    order = whole(header, "order", "header", 0, min(d, bounds.rules.n_cell) - 1)
     lower = number(claim, "lower_bound", "claim")
     n_leaves = _check_leaves(bounds, arrays, reference, order, lower)
     solution = item(claim, "solution", "claim")
@@ -209,7 +223,8 @@ class Bounds:
         elif axes is not None:
             self.rules = matrices.rules(problem, self.columns.T, self.weights, axes, reference)
         else:
-            self.rules = FAMILIES[problem.family](problem, self.columns.T, self.weights)
+            rules = mixed.Mixed if problem.family == "mixed" else FAMILIES[problem.family]
+            self.rules = rules(problem, self.columns.T, self.weights)
         self.n_slopes, self.of_leaves = self.rules.n_slopes, self.constant + self.rules.constant
 
     def part(self, own):
@@ -218,14 +233,14 @@ class Bounds:
 
     def of(self, low, high, slopes, log_weights, reference):
         """
-        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, n_slopes) and log_weights (L, K).
+        Bound leaves (L, K, p) from below, (L,), by slopes (L, K, n_slopes) and log_weights (L, n_weights).
 
         These are of p_k exp(-a_k), so that in smaller cells, whose a_k are larger, p_k and the bound are larger too.
         """
         K, rules = self.problem.n_components, self.rules
-        if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), K):
+        if slopes.shape != (len(low), K, self.n_slopes) or log_weights.shape != (len(low), self.problem.n_weights):
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
-        if any((reference[own] != 0).any() for own in self.problem.partial):
+        if (reference[self.problem.centered_at_zero()] != 0).any():
             raise ProofError("reference", "of a variable with missing entries must be 0")
         (y, reach), parts = rules.features(self.columns, reference), [np.zeros(0)]
         for i in range(0, len(low), MOST_LEAVES):
@@ -233,8 +248,9 @@ class Bounds:
             a, own = self.intercepts(low[here], high[here], slopes[here], reference), slopes[here]
             b = own[..., : rules.n_features]
             total, tilted = self.folded(a, b)
+            total, tilted, quadratic = self.with_noise(total, tilted, rules.quadratic(own))
             log_p = np.clip(log_weights[here] + total, LEAST_LOG_WEIGHT, -LEAST_LOG_WEIGHT)
-            found = leaf.bounds(y, self.weights, total, tilted, rules.quadratic(own), log_p, reach)
+            found = leaf.bounds(y, self.weights, total, tilted, quadratic, log_p, reach)
             more, within = rules.posterior_terms(low[here], high[here], own)
             terms = down(found + priors.leaf_terms(self.problem, a, b, reference, within)) + more
             parts.append(down(down(terms) + self.of_leaves.low) - UNIT * np.abs(found))
@@ -245,15 +261,28 @@ class Bounds:
         Sum constants over the columns, rounded down: (L, K), and put those of partial variables into the slopes.
 
         Samples without a label cost nothing there: the variable's constants count once for the one label of the others,
-        whose column is 1, so that they can be added to the slopes of all of its labels.
+        whose column is 1, so that they can be added to the slopes of all of its labels. Of a column of numbers they are
+        the slope of the column that says which samples have an entry.
         """
-        if self.problem.partial:
+        if self.problem.partial or self.problem.parts:
             a, b = a.copy(), b.copy()
+            for part in self.problem.parts:
+                if part.presence is not None:
+                    b[..., part.presence] = a[..., part.columns[0]]
+                    a[..., part.columns] = 0.0
             for own in self.problem.partial:
                 part = a[..., own]
                 total = part.sum(axis=2, keepdims=True) - 4 * len(own) * UNIT * np.abs(part).sum(axis=2, keepdims=True)
                 a[..., own], b[..., own] = 0.0, down(b[..., own] + total)
         return a.sum(axis=2) - 4 * self.rules.n_columns * UNIT * np.abs(a).sum(axis=2), b
+
+    def with_noise(self, total, *slopes):
+        """Add the component of constant density to constants (L, K) and slopes (L, K, F): it costs a constant."""
+        if self.problem.noise is None:
+            return total, *slopes
+        cost = np.full((len(total), 1), cost_of_noise(self.problem).low)
+        parts = (np.concatenate([part, np.zeros_like(part[:, :1])], axis=1) for part in slopes)
+        return np.concatenate([total, cost], axis=1), *parts
 
     def intercepts(self, low, high, slopes, reference):
         """Constants of the affine functions (L, K, d)."""

@@ -71,6 +71,13 @@ class PartitionResult(SearchResult):
         """The gap in units of the objective."""
         return self.gap / self.objective if self.objective > 0.0 else 0.0
 
+    def __repr__(self) -> str:
+        """Return status and bounds on one line."""
+        return (
+            f"{type(self).__name__}(status={self.status.name}, objective={self.objective:.8g}, "
+            f"lower_bound={self.lower_bound:.8g}, gap={self.gap:.3g}, n_nodes={self.n_nodes}, time={self.time:.3g})"
+        )
+
     def to_dict(self, responsibilities: bool = False) -> dict[str, Json]:
         """
         Convert to JSON types; see `gopfast.result.SearchResult.to_dict`.

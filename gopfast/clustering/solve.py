@@ -60,11 +60,12 @@ class Search:
     """
 
     most_cells = MOST_CELLS  # of one proof
+    arrays = checkpoint  # what its checkpoints hold
 
     def __init__(self, problem, options, start=None, proof=None, stored=None):
         self.proof, self.root, self.stored = proof, None, stored
         self.problem, self.options, self.start = problem, options, start
-        self.session = Session(options, arrays=checkpoint)
+        self.session = Session(options, arrays=self.arrays)
         self.started = time.perf_counter()
         self.limit = math.inf if options.time_limit is None else options.time_limit
         self.stop = StopSignal(self.limit)
@@ -74,7 +75,7 @@ class Search:
         self.n_nodes = self.n_cells = self.n_programs = self.serial = 0
         self.history, self.asked, self.before = [], False, 0.0
         self.memory, self.full, self.looked = Memory(options.memory_limit), False, -math.inf
-        self.session.keep(lambda: checkpoint.header(problem, options, start))
+        self.session.keep(lambda: self.arrays.header(problem, options, start))
         # open nodes, the one at hand, and the least bound of those that are not divided
         self.heap, self.current, self.closed = [], None, math.inf
         self.prepare()
@@ -192,7 +193,11 @@ class Search:
             self.offer_any()
         self.stop.reraise()
         result = self.result(method)
-        return result if self.proof is None else with_proof(self, result)
+        return result if self.proof is None else self.proved(result)
+
+    def proved(self, result):
+        """Return the result with its proof."""
+        return with_proof(self, result)
 
     def offer_any(self):
         """Take some clustering: there was no time for any."""
@@ -231,7 +236,7 @@ class Search:
         if self.stored is None:
             self.begin()
         else:
-            self.stored.restore(self, arrays=checkpoint)
+            self.stored.restore(self, arrays=self.arrays)
         if self.session.keeper is not None:
             self.session.keeper.begun = True  # from here on there are nodes to keep
         if not self.scale > 0.0:  # squares are below the smallest number: 0 is the bound

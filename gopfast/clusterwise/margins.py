@@ -8,6 +8,11 @@ from gopfast.roundoff import ROUND
 # (JL6)
 OF_BOUND = 4 * ROUND
 
+# [proof] Proofs.
+
+# what the checker's arithmetic may lose | the objective | far above what it charges for itself (VF3)
+PROOF_ROUNDING = 1e-9
+
 # [solve] The search.
 
 # samples that are left out: without them the sum of squares is no larger, so that its bounds hold; that of a solution

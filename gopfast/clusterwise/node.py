@@ -105,6 +105,7 @@ class Node:
     """
 
     master = None  # of nodes that are kept in checkpoints
+    prices = suprema = None  # what proved the best bound of the node itself
 
     def __init__(self, boxes, lower=0.0, columns=(), cap=math.inf):
         self.cap = cap  # boxes have the fits of all solutions below it, no more
@@ -230,8 +231,10 @@ class Node:
             hulls.append(hull)
         size = total + float(self.counts @ suprema)
         proved = total - float(self.counts @ suprema) - OF_BOUND * (len(prices) + len(limits) + 16) * size
+        if not pool.shrinks and proved > self.lower:
+            self.prices, self.suprema = np.array(prices), suprema.copy()
         self.lower = max(self.lower, min(proved, self.cap))
-        if (suprema <= limits).all():  # each of what the others were taken to save
+        if pool.shrinks and (suprema <= limits).all():  # each of what the others were taken to save
             self._shrink(hulls, target)
         return found
 

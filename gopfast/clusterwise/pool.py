@@ -34,6 +34,8 @@ class Pool:
     ----------
     fits, labels, inertia
         The best classes: coefficients (K, q), of every sample, and their sum of squares.
+    shrinks : bool
+        Whether nodes take their boxes to where classes save enough: for a proof they stay as they were divided.
     ends : list of tuple
         Of each descent: its kind, its ending, of `gopfast.starts.ENDED`, and its sum of squares.
     """
@@ -41,7 +43,7 @@ class Pool:
     def __init__(self, search, Z, y, weights, box, n_clusters, seed):
         self.search, self.Z, self.y, self.weights, self.box = search, Z, y, weights, box
         self.n_clusters, self.rng = n_clusters, np.random.default_rng(seed)
-        self.inertia, self.ends = np.inf, []
+        self.inertia, self.ends, self.shrinks = np.inf, [], True
 
     @property
     def centers(self):

@@ -115,6 +115,14 @@ class ClusterwiseRegression:
             f"n_clusters={self.n_clusters}, fit_intercept={self.fit_intercept})"
         )
 
+    def _record_of_proof(self):
+        """Return the problem as `gopfast.checker` reads it."""
+        return {"n_clusters": self.n_clusters, "fit_intercept": self.fit_intercept}
+
+    def _data_of_proof(self):
+        """Return the regressors, then the response."""
+        return np.column_stack([self.X, self.y])
+
     def predict(self, X: ArrayLike, coefficients: ArrayLike, intercepts: ArrayLike | None = None) -> FloatArray:
         """
         Compute the regression of every class.

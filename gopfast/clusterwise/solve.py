@@ -10,11 +10,13 @@ import math
 import numpy as np
 
 from gopfast.clustering import solve as clustering
+from gopfast.clusterwise import checkpoint
 from gopfast.clusterwise.margins import EXACT, LIGHTEST, OF_WEIGHTS
 from gopfast.clusterwise.node import Node
 from gopfast.clusterwise.pool import Pool
 from gopfast.clusterwise.pricing import FitSearch
 from gopfast.clusterwise.problem import ClusterwiseRegression
+from gopfast.clusterwise.proof import with_proof
 from gopfast.clusterwise.result import ClusterwiseFit, ClusterwiseResult
 from gopfast.clusterwise.tuning import MOST_CELLS
 from gopfast.errors import InputError
@@ -34,7 +36,7 @@ class Search(clustering.Search):
         Labels to start from, beside the own draws.
     """
 
-    most_cells = MOST_CELLS
+    most_cells, arrays = MOST_CELLS, checkpoint
 
     def prepare(self):
         """Distinct samples of positive weight in the core's coordinates."""
@@ -50,7 +52,8 @@ class Search(clustering.Search):
         size = np.abs(residuals).max()
         self.unit = 2.0 ** math.floor(math.log2(size)) if size > 0.0 else 1.0
         self.scale = self.unit * self.unit * self.mass
-        self.closed_form = one[2] == 0.0 or problem.n_clusters == 1 or len(used) <= problem.n_clusters
+        one_class = problem.n_clusters == 1 and self.proof is None
+        self.closed_form = one[2] == 0.0 or one_class or len(used) <= problem.n_clusters
         self.fits_all = not self.scale > 0.0
         if self.closed_form or self.fits_all:
             self.Z, self.y, self.weights = np.zeros((0, 1)), np.zeros(0), np.zeros(0)
@@ -74,7 +77,13 @@ class Search(clustering.Search):
     def make_pool(self):
         """Make what searches for classes."""
         self.fits = FitSearch(self.Z, self.y, self.weights, self.stop)
-        return Pool(self.fits, self.Z, self.y, self.weights, self.box, self.problem.n_clusters, self.options.seed)
+        pool = Pool(self.fits, self.Z, self.y, self.weights, self.box, self.problem.n_clusters, self.options.seed)
+        pool.shrinks = self.proof is None
+        return pool
+
+    def proved(self, result):
+        """Return the result with its proof."""
+        return with_proof(self, result)
 
     def in_users_units(self, value):
         """Return a bound in the core's units in the user's, less what adding weights of equal samples may have cost."""
@@ -130,13 +139,10 @@ class Search(clustering.Search):
         if self.pool.inertia <= self.weights.sum() * np.square(EXACT * np.abs(self.y).max()):
             self.report(0, new)  # but for rounding the classes' samples lie on their regressions: 0 is the bound
             return
-        self.replace(None, [Node([(*self.box, self.problem.n_clusters)])])
+        self.root = Node([(*self.box, self.problem.n_clusters)])
+        self.replace(None, [self.root])
         self.raise_lower()
         self.report(1, new)
-
-    def found_meanwhile(self):
-        """Yield nothing: there are no checkpoints."""
-        return iter(())
 
     def result(self, method):
         """Make the result."""
@@ -162,12 +168,18 @@ class Search(clustering.Search):
         )  # fmt: skip
 
 
-def solve(problem: ClusterwiseRegression, options, start=None):
-    """Solve a problem of clusterwise least squares; `start` has labels (n,), or is a result or a fit."""
+def solve(problem: ClusterwiseRegression, options, start=None, proof=None, stored=None):
+    """
+    Solve a problem of clusterwise least squares.
+
+    `start` has labels (n,), or is a result or a fit; `proof` and `stored` are as of `gopfast.clustering.solve.Search`.
+    """
     clustering.check_options(options, "clusterwise")
     if start is not None:
         start = problem.check_labels(getattr(start, "labels", start), "start")
-    search = Search(problem, options, start)
+    if proof is not None:
+        options.refuse(("checkpoint",), "with a proof, whose nodes are kept in memory")
+    search = Search(problem, options, start, proof, stored)
     with search.session.monitor.watching():
         result = search.run()
     search.session.monitor.finish(result)

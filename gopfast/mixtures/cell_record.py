@@ -20,7 +20,7 @@ class Cells:
     def __init__(self, statement):
         self.statement = statement
         # In smaller cells variables with missing entries cost more only where there is an entry: bounds may be lower.
-        self.has_entry = not statement.problem.partial
+        self.has_entry = not (statement.problem.partial or statement.problem.parts)
         self.begin()
 
     def begin(self):

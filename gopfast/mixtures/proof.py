@@ -32,11 +32,11 @@ class Statement:
     """
 
     axes = None
-    is_iterated = False  # whether what the core cut in a node's parents makes its box smaller than the checker's
+    is_iterated = False  # whether a bound by the core's box may be above that by the checker's, which is another
 
     def __init__(self, family, one, problem, bounds=None, data=None):
         data, d = data or family.data, family.n_columns
-        self.data, self.one = data, one
+        self.data, self.one, self.factor = data, one, family
         self.problem, self.bounds = problem, bounds or Bounds(problem)
         self.order = np.asarray(data.order)
         self.user = np.argsort(self.order)  # place in the core of each of the user's columns
@@ -57,6 +57,8 @@ class Statement:
         self.tilt = np.zeros(d)
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
+        # in smaller boxes what missing entries cost may prove less: the bounds that count are those of the checker's
+        self.is_iterated = self.is_iterated or bool(problem.partial)
         # A prior's terms have a constant of every column, missing entries one of every variable, a shared one its own.
         self.is_plain = problem.prior is None and not problem.partial and not family.n_shared
         self.dearer = 0.0  # what components cost more in the user's units, at the reference
@@ -216,6 +218,9 @@ class Statement:
                 found["posterior_variances"] = solution.posterior_variances.tolist()
             return found
         given = {name: value for name, value in solution.parameters.items() if value is not None}
-        means = family.pack(**given).reshape(self.n_components, -1)[:, self.user]
-        means = self.scale * (np.exp(means) if self.in_logarithms else means) + self.center
-        return {**found, "means": np.minimum(means, LARGEST_MEAN).tolist()}
+        return {**found, "means": self.means(family, given).tolist()}
+
+    def means(self, family, parameters):
+        """Means (K, d) of the columns of statistics, of the user's parameters."""
+        means = family.pack(**parameters).reshape(self.n_components, -1)[:, self.user]
+        return np.minimum(self.scale * (np.exp(means) if self.in_logarithms else means) + self.center, LARGEST_MEAN)

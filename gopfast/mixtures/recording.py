@@ -223,7 +223,7 @@ class Recorder:
         K, n_slopes = self.problem.n_components, self.statement.bounds.n_slopes
         return {
             "splits": np.zeros((0, 4)), "points": np.zeros(0), "leaves": np.zeros(0, int),
-            "slopes": np.zeros((0, K, n_slopes)), "log_weights": np.zeros((0, K)),
+            "slopes": np.zeros((0, K, n_slopes)), "log_weights": np.zeros((0, self.problem.n_weights)),
         }  # fmt: skip
 
     def _close_stream(self):

@@ -1,6 +1,7 @@
-"""Statements of families that have more than columns: Gaussian posteriors, covariance matrices and regressions.
+"""Statements of families that have more than columns: noise, different columns, posteriors, matrices, regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md.
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1) and (VF2)
+of docs/theory/proof_families.md.
 """
 
 from types import SimpleNamespace
@@ -17,6 +18,10 @@ def statement_of(family, one, problem):
     """Return the statement of a family; arguments as of `Statement`."""
     if problem.family in regressions.FAMILIES:
         return RegressionStatement(family, one, problem)
+    if problem.family == "mixed":
+        return MixedStatement(family, one, problem)
+    if problem.noise is not None:
+        return NoisyStatement(family, one, problem)
     if family.frame is not None:
         return MatrixStatement(family, one, problem)
     return (PosteriorStatement if problem.family == "posterior" else Statement)(family, one, problem)
@@ -57,6 +62,110 @@ class BlockStatement(Statement):
         """Prices (M,) of the checker's samples, which differ in all columns: in some they may be the same."""
         _, dearer = self._dearer(self.bounds.columns)
         return prices[self.whole.rows(self.whole.bounds.columns)] + self.copies * dearer
+
+
+class NoisyStatement(Statement):
+    """The same of components beside which there is one of constant density, the last, of which a box says nothing."""
+
+    def __init__(self, family, one, problem):
+        inner = family.inner
+        super().__init__(inner, inner.one_component(problem), problem)
+        self.is_plain = False  # the core's rounding is not that of the noise
+
+    def boxes(self, values):
+        """Corners of the boxes of the components that have parameters."""
+        return super().boxes(values[:, : self.n_components * self.n_cell])
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, n_slopes), and constants (L, K + 1), of which the last is the noise's cost."""
+        found, constants = super().slopes(constants, linear, quadratic, more)
+        return found[:, : self.n_components], constants
+
+    def constants(self, low, high, slopes):
+        """Return the constants of every column, and their sums (L, K + 1), with the noise's."""
+        intercepts, total = super().constants(low, high, slopes)
+        return intercepts, self.bounds.with_noise(total)[0]
+
+
+class MixedStatement(Statement):
+    """
+    The same of columns of different families, side by side in the core as in the checker.
+
+    Attributes
+    ----------
+    parts : list of (Statement, Part, slice)
+        Of every family's columns, with their variables in a cell of the whole.
+    """
+
+    def __init__(self, family, one, problem):
+        self.problem, self.bounds, self.n_components = problem, Bounds(problem), family.n_components
+        self.data, self.one, self.is_plain, self.shared = family.data, one, False, np.arange(0)
+        self.is_iterated = len(problem.centered_at_zero()) > 0
+        self.parts, self.n_cell, self.reference = [], 0, np.zeros(problem.columns.shape[1])
+        for inner, part in zip(_factors(family, len(problem.parts)), problem.parts, strict=True):
+            own = Statement(inner, inner.one_component(part.problem), part.problem, data=inner.data)
+            self.parts.append((own, part, slice(self.n_cell, self.n_cell + own.n_cell)))
+            self.n_cell += own.n_cell
+            self.reference[part.columns] = own.reference
+        self.order = self.parts[0][0].cell[:1]
+
+    def variable(self, branch):
+        """Return the numbers of connected variables in the checker's cells."""
+        component, place = np.divmod(branch, self.n_cell)
+        cell = np.concatenate([own.cell + at.start for own, _, at in self.parts])
+        return component * self.n_cell + cell[place]
+
+    def point(self, branch, at):
+        """Split points in the user's units."""
+        place, found = np.broadcast_to(branch % self.n_cell, np.shape(at)), np.array(at, dtype=float)
+        for own, _, cell in self.parts:
+            here = (place >= cell.start) & (place < cell.stop)
+            found[here] = own.point(place[here] - cell.start, found[here])
+        return found
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, n_slopes) about the reference, and constants of the columns that no sample misses."""
+        n_columns, begin = self.bounds.rules.n_columns, 0
+        found = np.zeros((*constants.shape, self.bounds.n_slopes))
+        for own, part, _ in self.parts:
+            here = slice(begin, begin + len(part.columns))
+            begin += len(part.columns) + (part.presence is not None)
+            slopes, total = own.slopes(np.zeros_like(constants), linear[..., here], quadratic[..., here], more)
+            columns = np.concatenate([part.columns, n_columns + part.columns])[: slopes.shape[-1]]
+            found[..., columns] = slopes
+            if part.presence is None:  # else it is a slope, which the checker finds
+                constants = constants + total
+        return found, constants
+
+    def unfolded(self, low, high, slopes):
+        """Take the constants of variables with missing entries out of their slopes."""
+        for own, part, cell in self.parts:
+            columns = part.columns
+            slopes[..., columns] = own.unfolded(low[..., cell], high[..., cell], slopes[..., columns])
+        return slopes
+
+    def solution(self, family, solution):
+        """Weights, means of the columns of statistics, and variances of the normal ones."""
+        mixture, means = solution.problem, np.zeros((self.n_components, len(self.reference)))
+        variances = []
+        for (own, part, _), whole in zip(self.parts, mixture.parts, strict=True):
+            parameters = mixture._own(whole, solution.parameters)
+            if "covariances" in parameters:
+                means[:, part.columns] = parameters["means"]
+                variances.append(parameters["covariances"])
+            else:
+                means[:, part.columns] = own.means(own.factor, parameters)
+        found = {"weights": solution.weights.tolist(), "means": means.tolist()}
+        return {**found, "variances": np.hstack(variances).tolist()} if variances else found
+
+
+def _factors(family, n):
+    """Return the families of a product's n groups of columns, of those with missing entries the inner one."""
+    found = []
+    for _ in range(n - 1):
+        found.append(family.first)
+        family = family.second
+    return [getattr(one, "inner", one) for one in (*found, family)]
 
 
 class PosteriorStatement(Statement):
@@ -144,6 +253,9 @@ class RegressionStatement(MatrixStatement):
 
     def slopes(self, constants, linear, quadratic, more):
         """Slopes (L, K, F) of the squares and products, which are the core's columns."""
+        if self.bounds.rules.tied:  # in the core they differ by what is taken off for rounding
+            linear = np.array(linear)
+            linear[..., 0] = linear[..., 0].min(axis=1, keepdims=True)
         return linear, constants
 
     def prices(self, prices):
@@ -158,6 +270,6 @@ class RegressionStatement(MatrixStatement):
     def solution(self, family, solution):
         """Weights, coefficients, intercepts and variances."""
         found = {name: value.tolist() for name, value in solution.parameters.items() if name != "variance"}
-        if solution.variance is not None:  # of one component
-            found["variances"] = [solution.variance]
+        if solution.variance is not None:  # of one component, or of all
+            found["variances"] = [solution.variance] * self.n_components
         return {"weights": solution.weights.tolist(), **found}

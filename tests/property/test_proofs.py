@@ -60,11 +60,13 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
         # where a cell is endless most slopes prove nothing
         slopes = rng.normal(size=(len(low), K, bounds.rules.n_slopes)) * rng.choice([0.03, 0.3, 2.0])
         if bounds.rules.has_squares:
-            squares = slopes[..., n:] if bounds.problem.family == "tied_diag" else slopes[..., [n]]
+            squares = slopes[..., n:] if bounds.problem.family in ("tied_diag", "mixed") else slopes[..., [n]]
             slopes[..., n:] = np.abs(squares[:, :1] if bounds.rules.tied else squares)
+        elif bounds.rules.tied:  # one variance for all
+            slopes[..., 0] = slopes[:, :1, 0]
         elif bounds.problem.family == "tied":  # one matrix for all
             slopes[..., bounds.rules.n_columns:] = slopes[:, :1, bounds.rules.n_columns:]
-        logs = rng.normal(size=(len(low), K)) * rng.choice([0.0, 1.0])
+        logs = rng.normal(size=(len(low), problem.n_weights)) * rng.choice([0.0, 1.0])
         with np.errstate(all="ignore"):
             found = np.fmax(found, bounds.of(low, high, slopes, logs, reference))
     least = min(gopfast.local.em(problem, random_state=s).objective for s in range(4))

@@ -14,7 +14,8 @@ FAMILIES = (
     "poisson", "poisson prior", "exponential", "exponential prior", "endless", "labels", "labels prior",
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
-    "multinomial prior",
+    "multinomial prior", "known noise", "diag noise", "spherical noise",
+    "mixed", "mixed missing", "regression shared",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -32,6 +33,8 @@ def random_problem(rng, family):
         weights[0] = 1.0
     options = {"sample_weight": weights}
     kind, _, prior = family.partition(" ")
+    if prior == "noise":
+        options["noise"] = rng.choice([0.01, 0.1, 1.0])
     if kind in COLUMNS:
         X = np.round(rng.normal(size=(n, COLUMNS[kind] or d)) * rng.choice([0.5, 3.0]), rng.integers(0, 3))
         X += rng.choice([0.0, 50.0])
@@ -40,12 +43,15 @@ def random_problem(rng, family):
             options["noise_variance"] = rng.choice([0.3, 1.0, 2.5], X.shape[1])
         elif kind == "known":
             options["noise_variance"] = rng.choice([0.3, 1.0, 2.5])
-            options["prior"] = {"": None, "fixed prior": rng.choice([0.5, 40.0]), "empirical prior": "empirical"}[prior]
+            given = {"fixed prior": rng.choice([0.5, 40.0]), "empirical prior": "empirical"}
+            options["prior"] = given.get(prior)
         else:
             kind = {"matrices": "full", "three": "full"}.get(kind, kind)
             options |= {"covariance": kind, "variance_floor": rng.choice([0.1, 0.5])}
         return gopfast.GaussianMixture(X, K, **options)
     pair = {"prior": (rng.choice([1.0, 2.0, 1.5]), rng.choice([1.0, 3.0])) if prior else None}
+    if kind == "mixed":
+        return random_columns(rng, n, K, prior == "missing", options)
     if kind == "regression":
         return random_regressions(rng, prior, K)
     if kind == "bernoulli":
@@ -69,6 +75,30 @@ def random_problem(rng, family):
     return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
 
 
+def random_columns(rng, n, K, missing, options):
+    """One to three columns of different families, of which most lack entries if any may."""
+    n = max(n, 3)
+    makers = {
+        "normal": lambda: np.round(rng.normal(size=n) * 3.0, 1) + rng.choice([0.0, 50.0]),
+        "poisson": lambda: rng.poisson(rng.choice([1.0, 7.0]), n),
+        "exponential": lambda: rng.exponential(2.0, n) + 0.01,
+        "binary": lambda: np.array(["no", "yes"])[rng.permutation(n) % 2],
+        "categorical": lambda: np.array(["a", "b", "c"])[rng.permutation(n) % 3],
+    }  # fmt: skip
+    kinds = rng.choice(list(makers), rng.integers(1 if missing else 2, 4)).tolist()
+    kinds[0] = rng.choice(["normal", "poisson", "exponential"])
+    table = np.empty((n, len(kinds)), dtype=object)
+    for j, kind in enumerate(kinds):
+        table[:, j] = makers[kind]()
+        if missing and (j == 0 or rng.random() < 0.6):
+            table[1 + rng.permutation(n - 1)[: rng.integers(1, n - 1)], j] = None
+    floor = rng.choice([0.1, 0.5]) if "normal" in kinds else None
+    weights = options["sample_weight"]
+    if weights is not None:
+        weights = np.concatenate([weights, np.ones(n)])[:n]
+    return gopfast.MixedMixture(kinds, table, min(K, n), variance_floor=floor, sample_weight=weights)
+
+
 def random_regressions(rng, name, K):
     """Regressions on a column or two of a few samples, some of whose regressors are tied."""
     n, p = rng.integers(4, 9), 2 if name == "parabola" else rng.integers(1, 3)
@@ -80,6 +110,8 @@ def random_regressions(rng, name, K):
         X[:4, 1] = rng.permutation([0.0, 1.0, 1.0, 3.0])
     y = np.round(X @ rng.normal(size=p) * rng.choice([-1.0, 1.0], n) + rng.normal(size=n), 2) + rng.choice([0.0, 50.0])
     level = {"noise_variance" if name == "known" else "variance_floor": rng.choice([0.1, 0.5])}
+    if name == "shared":
+        K, level["variance"] = max(K, 2), "shared"
     weights = rng.choice([0.5, 1.0, 3.7], n) if rng.random() < 0.4 else None
     intercept = bool(p > 1 or rng.random() < 0.8)
     try:
@@ -92,8 +124,7 @@ def bounds_of(problem, rng):
     """The checker's bounds of a problem, about a reference and, of matrices, along random axes; and the reference."""
     stated = Problem(problem._record_of_proof(), *arguments(problem))
     reference = np.median(stated.columns, axis=0)
-    for own in stated.partial:
-        reference[own] = 0.0
+    reference[stated.centered_at_zero()] = 0.0
     d = len(reference)
     if stated.family in regressions.FAMILIES:
         return Bounds(stated, reference, random_places(stated, rng)), reference
@@ -194,7 +225,8 @@ def other_slopes(rng, header, arrays, X, weights):
 
 def other_log_weights(rng, header, arrays, X, weights):
     """Give all weight of one leaf to a component."""
-    arrays["log_weights"][rng.integers(len(arrays["log_weights"]))] = [-500.0, *[0.0] * (arrays["slopes"].shape[1] - 1)]
+    logs = arrays["log_weights"]
+    logs[rng.integers(len(logs))] = [-500.0, *[0.0] * (logs.shape[1] - 1)]
     return X, weights
 
 
@@ -292,10 +324,25 @@ def other_k(rng, header, arrays, X, weights):
 def other_parameter(rng, header, arrays, X, weights):
     """Another floor, noise variance or prior, in which a smaller objective can be had."""
     for name, value in list(header["problem"].items()):
-        if name in ("variance_floor", "noise_variance"):
+        if name == "noise":
+            header["problem"][name] = value * 100.0
+        elif name == "kinds":
+            header["problem"][name] = ["exponential" if kind == "poisson" else kind for kind in value]
+        elif name in ("variance_floor", "noise_variance"):
             header["problem"][name] = [x * (0.01 if name == "variance_floor" else 100.0) for x in value]
         elif name == "prior" and value is not None and header["problem"]["family"] != "known":
             header["problem"][name] = [x + 3.0 for x in value] if isinstance(value, list) else value + 3.0
+    return X, weights
+
+
+def other_noise(rng, header, arrays, X, weights):
+    """Of a component of constant density say that it is not there, or that it is."""
+    if header["problem"].pop("noise", None) is None:
+        header["problem"]["noise"] = 0.5
+        return X, weights
+    if rng.random() < 0.5:  # the last of the weights is of no component then
+        arrays["log_weights"] = arrays["log_weights"][:, :-1]
+        header["claim"]["solution"]["weights"].pop()
     return X, weights
 
 
@@ -305,12 +352,14 @@ CHANGES = {
         raise_bound, raise_bound_a_little, lower_objective, other_data, other_weights, missing_leaf, missing_subtree,
         other_sign, other_slopes, other_log_weights, moved_splits, other_variable, other_k, other_parameter,
         missing_slopes, leaf_for_a_node, other_prices, higher_prices, other_scales, other_cell_slopes, missing_cell,
-        missing_cells, moved_cells, no_prices, other_axes, unshared_slopes,
+        missing_cells, moved_cells, no_prices, other_axes, unshared_slopes, other_noise,
     )
 }  # fmt: skip
 WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
     "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
+    "known noise", "diag noise", "spherical noise", "mixed", "mixed missing",
+    "regression shared",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

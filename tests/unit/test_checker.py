@@ -525,3 +525,18 @@ def test_the_header_is_text_that_anyone_can_read(proof):
     with np.load(proof) as archive:
         header = json.loads(str(archive["header"]))
     assert (header["format"], header["version"], header["problem"]["family"]) == ("gopfast-proof", 4, "diag")
+
+
+@pytest.mark.parametrize("family", ["tied_spherical", "tied_diag", "tied", "posterior", "regression shared"])
+def test_prices_of_components_that_share_parameters_are_refused(tmp_path, family):
+    """A component of less scatter than the shared variance says costs less than the rule of one component has it."""
+    problem = proofs.random_problem(np.random.default_rng(7), family)
+    gopfast.solve(problem, 0.1, proof=tmp_path / "p", n_threads=1, log=False, max_nodes=40)
+    header, arrays = proofs.parts(tmp_path / "p")
+    header["claim"]["lower_bound"] = header["claim"]["objective"]
+    n = len(Problem(header["problem"], *proofs.arguments(problem)).merged()[0])
+    arrays["prices"], arrays["leaves"] = np.full(n, 1e3), arrays["leaves"][:0]
+    arrays["slopes"], arrays["log_weights"] = arrays["slopes"][:0], arrays["log_weights"][:0]
+    proofs.put(tmp_path / "p", header, arrays)
+    with pytest.raises(ProofError, match="prices: are of components that share no parameters"):
+        check(tmp_path / "p", *proofs.arguments(problem))

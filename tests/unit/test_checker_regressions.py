@@ -58,7 +58,7 @@ def fitted(case, bounds, places, counts):
 def features(case, bounds, places):
     """What costs are linear in, exact: (n, F) Fractions for the user's samples."""
     rows, at = regressions.designs(bounds.problem, case.X.T), regressions.designs(bounds.problem, places.T)
-    unit, inverse = Fraction(np.sqrt(bounds.problem.least_variance)), regressions._inverse(at)
+    unit, inverse = Fraction(np.sqrt(bounds.problem.least_variance)), regressions.inverse_of(at)
     q = len(at)
     Z = [[sum(row[i] * inverse[i][j] for i in range(q)) for j in range(q)] for row in rows]
     out = []
@@ -141,7 +141,7 @@ def test_the_box_of_fits_is_that_of_all_sets_of_as_many_samples(q, digits):
     low, high = regressions.hull(rows, response)
     fits = []
     for at in itertools.combinations(range(len(Z)), q):
-        inverse = regressions._inverse([rows[i] for i in at])
+        inverse = regressions.inverse_of([rows[i] for i in at])
         if inverse is not None:
             fits.append([sum(w * response[i] for w, i in zip(line, at, strict=True)) for line in inverse])
     least, most = ([end(column) for column in zip(*fits, strict=True)] for end in (min, max))

@@ -57,9 +57,8 @@ def test_the_error_of_too_few_samples_says_how_many():
         ({"branching": "bisect"}, "branching"),
         ({"partition": "paper"}, "partition"),
         ({"subproblem": "milp"}, "subproblem"),
-        ({"proof": True}, "proof"),
         ({"spill": "."}, "spill"),
-        ({"checkpoint": "file.npz"}, "checkpoint"),
+        ({"checkpoint": "file.npz", "proof": True}, "checkpoint"),
         ({"start": [0, 1]}, "start"),
         ({"start": np.full(40, 2)}, "start"),
         ({"start": np.zeros(40)}, "start"),
@@ -69,6 +68,35 @@ def test_options_for_other_problems_are_refused(options, name, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     with pytest.raises(gopfast.InputError, match=rf"\b{name}\b"):
         gopfast.solve(PROBLEM, **options)
+
+
+@pytest.mark.parametrize("fit", [
+    lambda result: result, lambda result: result.solution, lambda result: result.labels,
+    lambda result: {"coefficients": result.coefficients, "intercepts": result.intercepts},
+    lambda result: {"labels": result.labels},
+    lambda result: gopfast.GlobalClusterwiseRegression(2).fit(PROBLEM.X, PROBLEM.y),
+], ids=["result", "solution", "labels", "lines", "dict of labels", "estimator"])  # fmt: skip
+def test_the_best_classes_are_certified_whatever_they_are_given_as(fit):
+    result = gopfast.solve(PROBLEM, log=False)
+    found = gopfast.certify(PROBLEM, fit(result), log=False)
+    assert found.verdict == "PROVED" and found.lower_bound <= result.objective
+    assert found.objective == pytest.approx(result.objective, rel=1e-9)
+
+
+def test_worse_classes_are_beaten_and_what_are_none_are_refused():
+    result = gopfast.solve(PROBLEM, log=False)
+    worse = np.where(np.arange(PROBLEM.n_samples) < 9, 1 - result.labels, result.labels)
+    found = gopfast.certify(PROBLEM, worse, log=False)
+    assert found.verdict == "BEATEN" and found.better.sum_of_squares == found.upper_bound < found.objective
+    for bad in (3, None, {"a": 1}, [0, 1], np.full(PROBLEM.n_samples, 2), np.zeros(PROBLEM.n_samples),
+                {"coefficients": [[1.0]], "intercepts": [0.0]}):  # fmt: skip
+        with pytest.raises(gopfast.InputError, match="^fit"):
+            gopfast.certify(PROBLEM, bad)
+
+
+def test_a_result_shows_status_and_bounds_on_one_line():
+    text = repr(gopfast.solve(PROBLEM, log=False))
+    assert text.startswith("ClusterwiseResult(status=OPTIMAL, objective=") and "lower_bound=" in text
 
 
 def test_result_says_what_is_proved():

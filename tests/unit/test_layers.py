@@ -29,6 +29,7 @@ BELOW = {
     "clustering": {"search", "lp"},
     "clusterwise": {"search", "clustering"},
     "clusterwise.solve": {"mixtures"},  # coordinates of regressions
+    "clusterwise.proof": {"checker"},
     "mixtures": {"search"},
     "mixtures.primal.em": {"clustering"},  # starts
     "mixtures.relaxations.linear": {"lp"},  # the paper's relaxed dual

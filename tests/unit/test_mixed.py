@@ -9,6 +9,7 @@ from scipy import stats
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures.record import rebuild, record
+from tests.support import proofs
 
 KINDS = {"age": "normal", "smokes": "binary", "job": "categorical", "visits": "poisson", "wait": "exponential"}
 
@@ -215,3 +216,52 @@ def test_the_estimator_names_a_column_at_fault(kinds):
         model.predict(frame.assign(b=[0.5, 1.0, 5.0]))
     with pytest.raises(InputError, match="kinds must have one entry for each of the 2 columns"):
         gopfast.GlobalMixedMixture(1, kinds=["normal"]).fit(frame)
+
+
+def test_a_proof_reads_the_users_table_by_names_and_kinds(tmp_path):
+    path, data = tmp_path / "mixed.npz", table(5, 16, 0.3)
+    kinds = {name: KINDS[name] for name in ("visits", "age", "smokes")}
+    problem = gopfast.MixedMixture(kinds, data, 2)
+    result = gopfast.solve(problem, 0.1, proof=path, max_nodes=300)
+    found = gopfast.check(path, data, problem=problem)  # of which two columns are of no part
+    assert result.lower_bound <= found.lower_bound <= found.objective
+    assert found.objective == pytest.approx(result.objective, rel=1e-9)
+    columns = [[math.nan if x is None else x for x in data[name]] for name in kinds]
+    for given in (list(zip(*columns, strict=True)), dict(zip(kinds, columns, strict=True))):
+        assert gopfast.check(path, given) == found
+    wrong = {**data, "age": [x if x is None else x + 1.0 for x in data["age"]]}
+    filled = {**data, "visits": [0 if x is None else x for x in data["visits"]]}
+    for given in (wrong, filled):
+        with pytest.raises(gopfast.ProofError, match="digest: the proof is of other data"):
+            gopfast.check(path, given)
+    with pytest.raises(gopfast.ProofError, match="X: must have the columns visits, age, smokes"):
+        gopfast.check(path, {name: data[name] for name in ("visits", "age")})
+    for value, message in ((["no"], "column 0 .*has a label"), (["no", "no"], "different texts"), ("no", "list")):
+        header, arrays = proofs.parts(path)
+        header["problem"]["labels"] = [value]
+        proofs.put(tmp_path / "bad.npz", header, arrays)
+        with pytest.raises(gopfast.ProofError, match=message):
+            gopfast.check(tmp_path / "bad.npz", data)
+
+
+@pytest.mark.parametrize("entry", ["kinds", "labels", "columns", "variance_floor"])
+def test_a_malformed_header_of_columns_is_refused(tmp_path, entry):
+    data = {"a": [1.0, 2.0, None, 4.0], "b": ["x", "y", "x", "y"]}
+    gopfast.solve(gopfast.MixedMixture({"a": "normal", "b": "binary"}, data, 1), proof=tmp_path / "p")
+    for value in (None, "x", -1, 1.5, [], {}, [[]], ["a"], [None], True, [1e300], [["x"]], ["normal", "normal"]):
+        header, arrays = proofs.parts(tmp_path / "p")
+        if entry == "columns" and value == []:
+            continue  # all of the table, in its order
+        header["problem"][entry] = value
+        proofs.put(tmp_path / "bad", header, arrays)
+        with pytest.raises(gopfast.ProofError):
+            gopfast.check(tmp_path / "bad", data)
+
+
+@pytest.mark.parametrize("kinds", ["normal", "poisson", "categorical"])
+def test_whole_columns_of_one_family_have_its_proof(tmp_path, kinds):
+    data = {"a": [1, 2, 2, 1, 7, 8], "b": [0, 1, 0, 0, 9, 9]}
+    problem = gopfast.MixedMixture(kinds, np.array([*data.values()]).T, 2)
+    gopfast.solve(problem, 0.1, proof=tmp_path / "p", max_nodes=500)
+    found = gopfast.check(tmp_path / "p", data, problem=problem)
+    assert found.problem["family"] == {"normal": "diag", "poisson": "poisson", "categorical": "labels"}[kinds]

@@ -3,13 +3,18 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 import gopfast
+from gopfast.checker.families import cost_of_noise
+from gopfast.checker.problem import Problem
+from gopfast.checker.verify import Bounds
 from gopfast.errors import InputError
 from gopfast.mixtures.record import rebuild, record
+from tests.support import proofs
 
 LINE = np.array([-0.7, -0.2, 0.1, 0.4, 0.9, 5.2, 5.8, 6.1, 6.4, 20.0, -15.0])
 
@@ -109,6 +114,46 @@ def test_what_is_asked_of_a_fit():
     assert {one.covariance for one in choice.candidates} == {"spherical", "diag"}  # those that take noise
 
 
+@pytest.mark.parametrize("covariance", ["known", "diag", "spherical"])
+def test_the_checker_costs_noise_as_the_model_does(covariance):
+    least = {"noise_variance": 1.5} if covariance == "known" else {"variance_floor": 0.4}
+    problem = gopfast.GaussianMixture(plane(6, 5), 1, covariance=covariance, noise=0.02, **least)
+    stated = Problem(problem._record_of_proof(), problem.X, None)
+    cost, exact = cost_of_noise(stated), -mpmath.log(mpmath.mpf(0.02))
+    for v in stated.noise_variance if covariance == "known" else []:
+        exact -= mpmath.log(2 * mpmath.pi * mpmath.mpf(v)) / 2
+    assert cost.low <= exact <= cost.high <= cost.low + 1e-12
+    # one component beside noise may have any part of the samples
+    rules = Bounds(stated).rules
+    assert rules.low[0] == problem.X[:, 0].min() and rules.high[0] == problem.X[:, 0].max()
+
+
+def test_a_proof_with_noise_is_of_that_density_and_has_no_prices(tmp_path):
+    path = tmp_path / "noise.npz"
+    problem = gopfast.GaussianMixture(LINE, 1, noise=True, variance_floor=0.2)
+    result = gopfast.solve(problem, 1e-3, proof=path)
+    found = gopfast.check(path, LINE, problem=problem)
+    assert result.success and found.gap <= 1e-3 and found.problem["noise"] == problem.noise
+    other = gopfast.GaussianMixture(LINE, 1, noise=0.03, variance_floor=0.2)
+    for wrong in (other, gopfast.GaussianMixture(LINE, 1, variance_floor=0.2)):
+        with pytest.raises(gopfast.ProofError, match="problem: noise is"):
+            gopfast.check(path, LINE, problem=wrong)
+    for name in ("prices", "blocks"):  # whose rules are of components with parameters
+        header, arrays = proofs.parts(path)
+        if name == "prices":
+            arrays["prices"], arrays["leaves"] = np.full(len(LINE), 1e3), np.zeros(0, dtype="int32")
+            arrays["slopes"], arrays["log_weights"] = arrays["slopes"][:0], arrays["log_weights"][:0]
+        else:
+            arrays["blocks"], arrays["block_weights"] = np.ones((1, 1), dtype="int32"), np.ones(1)
+        proofs.put(tmp_path / "bad.npz", header, arrays)
+        with pytest.raises(gopfast.ProofError, match=f"{name}: are of .* noise"):
+            gopfast.check(tmp_path / "bad.npz", LINE)
+    for more in ({"noise": 0.0}, {"noise": -1.0}, {"noise": True}, {"noise": 0.1, "prior": [1.0, 1.0]}):
+        header = {"family": "known", "n_components": 1, "noise_variance": [1.0], "prior": None, **more}
+        with pytest.raises(gopfast.ProofError, match="problem"):
+            Problem(header, LINE, None)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -130,7 +175,5 @@ def test_what_noise_is_not_offered_for_is_refused():
     problem = gopfast.GaussianMixture(LINE, 1, noise=True)
     with pytest.raises(InputError, match="^problem must have noise=None"):
         gopfast.optima(problem)
-    with pytest.raises(InputError, match="^proof must be None"):
-        gopfast.solve(problem, proof="noise.npz")
     with pytest.raises(InputError, match="^relaxation='pricing' needs"):
         gopfast.solve(gopfast.GaussianMixture(LINE, 2, noise=True), relaxation="pricing")

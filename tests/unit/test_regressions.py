@@ -262,8 +262,10 @@ def test_a_shared_variance_is_one_parameter():
     one = gopfast.solve(RegressionMixture(X, y, 1, variance="shared"), proof=True)
     assert one.objective == pytest.approx(gopfast.solve(RegressionMixture(X, y, 1)).objective, rel=1e-12)
     assert gopfast.check(one.proof, np.column_stack([X, y]), problem=one.solution.problem).gap < 1e-3
-    with pytest.raises(InputError, match="proofs have no entry yet"):
-        gopfast.solve(shared, proof=True)
+    found = gopfast.solve(shared, proof=True, max_nodes=100)
+    assert gopfast.check(found.proof, np.column_stack([X, y]), problem=shared).lower_bound >= found.lower_bound
+    with pytest.raises(gopfast.ProofError, match="problem: family is 'shared_regression', not 'regression'"):
+        gopfast.check(found.proof, np.column_stack([X, y]), problem=free)
 
 
 @pytest.mark.parametrize("model", [{}, {"noise_variance": 0.1}, {"variance": "shared"}], ids=str)

@@ -344,11 +344,11 @@ class GaussianMixture(MixtureProblem):
         return summarised(Samples(self.X, self.sample_weight, scale, squares=squares))
 
     def _record_of_proof(self):
-        """Name the kind of covariance, with its known variances and prior or its floor; None with noise."""
-        if self.noise is not None:
-            return None
+        """Name the kind of covariance, with its known variances and prior or its floor, and the noise."""
         family = "posterior" if self.posterior == "gaussian" else self.kind.name_in_proofs
         record = {"family": family, "n_components": self.n_components}
+        if self.noise is not None:
+            record["noise"] = self.noise
         if self.kind.estimated:
             return {**record, "variance_floor": np.broadcast_to(self.variance_floor, self.n_features).tolist()}
         prior = None if self.prior is None else list(self.prior_variance_range())

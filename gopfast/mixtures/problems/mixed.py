@@ -395,6 +395,31 @@ class MixedMixture(MixtureProblem):
 
         return product(table, self.sample_weight, scale, center, families, partial, decode, encode)
 
+    def _record_of_proof(self):
+        """Name the columns' kinds, floors and labels; a part without missing entries alone is its family's."""
+        labels = [own.tolist() for own in self.categories]
+        if self._is_one_family:
+            record = self.parts[0].problem._record_of_proof()
+            return {**record, "labels": labels} if record is not None and labels else record
+        return {
+            "family": "mixed", "n_components": self.n_components, "kinds": list(self.kinds),
+            "variance_floor": self.variance_floor.tolist(), "labels": labels, "columns": list(self.columns),
+        }  # fmt: skip
+
+    @property
+    def _is_one_family(self):
+        """Whether it is a mixture of another kind."""
+        return len(self.parts) == 1 and self.parts[0].rows is None
+
+    def _data_of_proof(self):
+        """Return the table, None where an entry is missing; numbers alone of a family that no entries miss."""
+        if self._is_one_family and self.kinds[0] not in LABELS:
+            return self.X
+        columns = [self._column_as_given(j).astype(object) for j in range(self.n_features)]
+        table = np.stack(columns, axis=1)
+        table[np.isnan(self.X)] = None
+        return table
+
     def _moved(self, distance):
         return distance(self._layout()[0], self.sample_weight[:, np.newaxis])
 

@@ -435,12 +435,14 @@ class RegressionMixture(MixtureProblem):
             )
 
     def _record_of_proof(self):
-        if self.groups is not None or (self._is_shared and self.n_components > 1):
+        if self.groups is not None or self._shared_at is not None:
             return None
         known = self.noise_variance is not None
         name, level = ("noise_variance", self.noise_variance) if known else ("variance_floor", self.variance_floor)
+        is_shared = self._is_shared and self.n_components > 1
+        family = "known_regression" if known else "shared_regression" if is_shared else "regression"
         return {
-            "family": "known_regression" if known else "regression", "n_components": self.n_components,
+            "family": family, "n_components": self.n_components,
             name: [float(level)], "fit_intercept": self.fit_intercept,
         }  # fmt: skip
 

@@ -94,6 +94,11 @@ cdef class NoisyFamily(Family):
         """The inner family's."""
         return self.inner.metric()
 
+    def provable(self):
+        """With the others' provable family."""
+        inner = self.inner.provable()
+        return None if inner is None else NoisyFamily(inner, self.log_density)
+
     @property
     def shifted(self):
         """As the inner family."""

@@ -197,6 +197,11 @@ cdef class PartialFamily(Family):
         """As the inner family."""
         return self.inner.has_ends
 
+    def provable(self):
+        """Of the inner family's."""
+        inner = self.inner.provable()
+        return None if inner is None else PartialFamily(self.data, inner)
+
     def one_component(self, problem, data=None):
         """The same of one component."""
         inner = self.inner.one_component(problem)

@@ -294,6 +294,11 @@ cdef class ProductFamily(Family):
         """Whether a factor's parameters can reach an end that EM then does not leave."""
         return self.first.has_ends or self.second.has_ends
 
+    def provable(self):
+        """The product of the factors' provable families."""
+        factors = [one.provable() for one in (self.first, self.second)]
+        return None if None in factors else ProductFamily(self.data, *factors, self.decode, self.encode)
+
     def one_component(self, problem, data=None):
         """The product of the factors of one component; None where they share parameters."""
         factors = [one.one_component(problem) for one in (self.first, self.second)]

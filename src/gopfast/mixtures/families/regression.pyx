@@ -568,8 +568,8 @@ cdef class RegressionFamily(Family):
         return self.suggestion
 
     def provable(self):
-        """Itself; no shared variance, and no rows that belong together."""
-        return None if self.n_shared or self.place_of_mass else self
+        """Itself; no rows that belong together."""
+        return None if self.place_of_mass else self
 
     @property
     def owner(self):

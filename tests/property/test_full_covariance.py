@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from gopfast.mixtures.families.full import FullFamily
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from support.audit import ROUNDING, assert_audited, assert_cells_around_a_local_optimum_are_audited, root_of
 from support.exhaustive import brute_force_optimum
 from support.matrices import cost
 from support.problems import make
+from support.settings import examples
 
 import gopfast
 
-few = settings(max_examples=5, deadline=None, derandomize=True, database=None)
-some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = examples(5)
+some = examples(60)
 
 
 def family_of(seed, floor=(0.1, 0.4)):

@@ -36,11 +36,11 @@ def sizes(seed, d):
 @pytest.mark.parametrize("kind", DATA)
 def test_boxes_keep_solutions_and_are_bounded_below_them(kind, covariance, d):
     boxes = 0
-    for seed in range(3):
+    for seed in range(2):  # three components, and two
         failures, tried = attacked(kind, covariance, seed, n_points=5, n_boxes=12, **sizes(seed, d))
         assert not failures
         boxes += tried
-    assert boxes > 100
+    assert boxes > 66
 
 
 def unproved(kind, covariance, seed, d, max_nodes=150):

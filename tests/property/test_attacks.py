@@ -10,14 +10,14 @@ from fuzzing import boxes, definitions, generator, searches
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from support import problems
-from support.settings import share
+from support.settings import fewer
 
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 
 N_BOX_CASES = 25
-N_NEGATIVE_CASES = share(5)
+N_NEGATIVE_CASES = fewer(5)
 # A search's nodes; full matrices take long over one.
 NODES = 150
 # What long runs found: kind, family, seed.
@@ -43,11 +43,11 @@ def attack(run, name, seed):
 def test_boxes_keep_known_parameters_and_bound_their_objective_from_below(name):
     tried = 0
     for seed in range(N_BOX_CASES):
-        if seed >= share(N_BOX_CASES) and tried > share(100):  # many a problem is refused
+        if seed >= fewer(N_BOX_CASES) and tried > fewer(100):  # many a problem is refused
             break
         found = attack(boxes.run, name, seed)
         tried += found[0] if found else 0
-    assert tried > share(100)
+    assert tried > fewer(100)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -17,7 +17,7 @@ def some(seeds):
     return seeds[::EVERY]
 
 
-def share(n):
+def fewer(n):
     """How many of n examples are run."""
     return -(-n // EVERY)
 
@@ -39,7 +39,7 @@ def left_out(items):
 def examples(n):
     """Settings for a share of n examples, the same in every run, however slow the machine."""
     return settings(
-        max_examples=share(n),
+        max_examples=fewer(n),
         deadline=None,
         derandomize=True,
         database=None,

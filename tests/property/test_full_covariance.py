@@ -105,7 +105,7 @@ def test_the_minorant_closes_quadratically_on_both_sides_of_the_floor(scale):
 def test_bounds_enclose_the_brute_force_optimum(seed, weighted):
     weights = np.random.default_rng(seed).choice([0.5, 1.0, 2.0], 6) if weighted else None
     problem = make("full", seed, 6, 2, 2, sample_weight=weights)
-    reference = brute_force_optimum(problem, n_kept=4, n_random=8)
+    reference = brute_force_optimum(problem)
     result = gopfast.solve(problem, 0.01, max_nodes=4000)
     tiny = 1.0 + abs(reference)
     assert result.lower_bound <= reference + ROUNDING * tiny

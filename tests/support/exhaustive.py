@@ -14,7 +14,7 @@ SOFTNESS = (0.0, 0.05, 0.5)
 MOST_GROUPINGS = 400
 
 
-def brute_force_optimum(problem, n_kept=4, n_random=8, seed=0):
+def brute_force_optimum(problem, n_kept=3, n_random=8, seed=0):
     """
     Return the best objective found for a tiny problem (n to about 8, K = 2 or 3).
 
@@ -34,7 +34,7 @@ def brute_force_optimum(problem, n_kept=4, n_random=8, seed=0):
     starts = [0.98 * tau + 0.02 * rng.dirichlet(np.ones(K), n) if tau.max() < 1.0 else tau for tau in starts]
     starts += list(rng.dirichlet(np.ones(K), (n_random, n)))
     found = [_begun(problem, tau, 3) for tau in starts]
-    found = [_run(problem, None, 25, state) for _, state in _best(found, 12 * n_kept)]
+    found = [_run(problem, None, 25, state) for _, state in _best(found, 6 * n_kept)]
     found = [_polished(problem, state) for _, state in _best(found, n_kept)]
     return min(value for value, _ in found)
 

@@ -14,7 +14,7 @@ from support import regressions
 from support.attack import exact
 from support.audit import assert_audited
 from support.exhaustive import brute_force_optimum
-from support.settings import some
+from support.settings import EVERY, some
 
 import gopfast
 from gopfast.errors import InputError
@@ -38,6 +38,8 @@ MODELS = [
 def test_boxes_around_exact_fits_keep_them_and_are_bounded_below_their_objective(kind, model):
     tried = 0
     for seed in range(4):
+        if EVERY > 1 and tried > 20:
+            break
         try:
             failures, number = regressions.attacked(kind, seed, **model)
         except InputError:

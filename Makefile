@@ -27,7 +27,7 @@ SOURCES := pyproject.toml setup.py README.md LICENSE \
 	$(shell find gopfast -name '*.py' -o -name py.typed) \
 	$(shell find src -name '*.pyx' -o -name '*.pxd') $(wildcard src/gopfast/mixtures/csrc/*)
 
-.PHONY: all install test demo bench ablation fuzz paper figures lint coverage docs docs-links report dist wheel manylinux clean
+.PHONY: all install test seeds demo bench ablation fuzz paper figures lint coverage docs docs-links report dist wheel manylinux clean
 
 all: install
 
@@ -55,6 +55,10 @@ $(INSTALLED): $(SOURCES) | $(BIN)/python
 JOBS ?= auto
 test: $(INSTALLED)
 	$(BIN)/pytest -n $(JOBS) --timeout 400 --timeout-method thread $(ARGS)
+
+# The same with every seed and example of the random tests, of which `make test` runs a third.
+seeds: export GOPFAST_ALL_SEEDS := 1
+seeds: test
 
 demo: $(INSTALLED)
 	$(BIN)/python bench/demo.py

@@ -240,6 +240,17 @@ def at_least(name, array, low, high=math.inf):
     return array
 
 
+def sample_weight(value, n_samples, high):
+    """Return weights of samples, shape (n,), from 0 to a number and not all 0; None: all are 1."""
+    if value is None:
+        return np.ones(n_samples)
+    weight = of_shape("sample_weight", real_array("sample_weight", value), (n_samples,))
+    weight = at_least("sample_weight", weight, 0.0, high)
+    if not weight.any():
+        raise InputError("sample_weight must not be all zero")
+    return weight
+
+
 def positive_array(name, array):
     """Return `array` if its entries are greater than 0; raise `InputError` otherwise."""
     if array.min() <= 0.0:

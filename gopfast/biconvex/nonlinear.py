@@ -1,5 +1,5 @@
 """
-Local solutions of a biconvex problem: by Ipopt where cyipopt is installed, else by SciPy or by `interior`.
+Local solutions of a biconvex problem: by Ipopt where cyipopt is installed, else `sequential_quadratic` or `interior`.
 
 All functions are quadratic but for atoms, v - f(u) = 0, each a row; derivatives are exact. What is found is a
 point to start from and nothing more: it is settled and valued as any other.
@@ -15,6 +15,7 @@ from gopfast.biconvex import atoms
 from gopfast.biconvex.interior import InteriorPoint
 from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.problem import terms_of
+from gopfast.biconvex.sequential_quadratic import minimize, one_sided
 from gopfast.biconvex.tuning import (
     BARRIER_START,
     HELD_WITHIN as NEAR,
@@ -190,50 +191,29 @@ def _solver():
     try:
         import cyipopt  # noqa: F401
     except ImportError:
-        return _own_or_scipy
+        return _own
     return _by_ipopt
 
 
-def _own_or_scipy(program, x):
-    """By SciPy's SLSQP where it can, by an interior point elsewhere, and where what SLSQP ends with misses rows."""
-    equal = program.lower == program.upper
-    # SLSQP takes no more equations than variables, and beside inequalities writes past its arrays (SciPy issue 25665).
-    is_large, is_dependent = program.n + program.n_rows > MOST_DENSE, equal.sum() > program.n
-    if not is_large and not is_dependent:
-        found = _by_scipy(program, x, equal)
-        values = program.values(np.clip(found, program.low, program.high))[1:]
+def _own(program, x):
+    """By quadratic programs, which are dense, where it is small; elsewhere, and where they miss rows, by barriers."""
+    if program.n + program.n_rows <= MOST_DENSE and (program.lower == program.upper).sum() <= program.n:
+        found = _by_steps(program, x)
+        values = program.values(found)[1:]
         if (np.maximum(program.lower - values, values - program.upper) <= NEAR).all():
             return found
     return InteriorPoint(program, x).search()
 
 
-def _by_scipy(program, x, equal):
-    from scipy.optimize import Bounds, minimize
-
-    below, above = (np.flatnonzero(~equal & np.isfinite(ends)) for ends in (program.upper, program.lower))
-    equal = np.flatnonzero(equal)
-
-    def inequalities(z):
-        rows = program.values(z)[1:]
-        return np.concatenate([program.upper[below] - rows[below], rows[above] - program.lower[above]])
-
-    def slopes(z):
-        rows = program.jacobian(z)[1:]
-        return np.concatenate([-rows[below], rows[above]])
-
-    constraints = []
-    if equal.size:
-        constraints.append({
-            "type": "eq", "fun": lambda z: program.values(z)[1:][equal] - program.lower[equal],
-            "jac": lambda z: program.jacobian(z)[1:][equal],
-        })  # fmt: skip
-    if below.size or above.size:
-        constraints.append({"type": "ineq", "fun": inequalities, "jac": slopes})
+def _by_steps(program, x):
+    rows, signs, ends, n_equal = one_sided(program.lower, program.upper)
+    objective = np.append(0, 1 + rows)
+    signs, ends = np.append(1.0, signs), np.append(0.0, ends)
     return minimize(
-        lambda z: program.values(z)[0], x, jac=lambda z: program.jacobian(z)[0], method="SLSQP",
-        bounds=Bounds(program.low, program.high), constraints=constraints,
-        options={"maxiter": MOST_ITERATIONS, "ftol": TOLERANCE},
-    ).x  # fmt: skip
+        lambda z: signs * (program.values(z)[objective] - ends),
+        lambda z: signs[:, np.newaxis] * program.jacobian(z)[objective],
+        x, program.low, program.high, n_equal, MOST_ITERATIONS, TOLERANCE,
+    )  # fmt: skip
 
 
 def _hessian(program, x, factor, multipliers):

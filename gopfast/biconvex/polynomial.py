@@ -23,7 +23,6 @@ from gopfast.biconvex.composition import Applied, Composition, Model, Row, degre
 from gopfast.biconvex.formulas import Formulas
 from gopfast.biconvex.problem import FILE_KEYS, BiconvexProblem
 from gopfast.biconvex.products import lifted
-from gopfast.biconvex.reduction import Reduction
 from gopfast.biconvex.tuning import MOST_DEGREE, MOST_EXPONENT
 from gopfast.errors import InputError, InputTypeError
 
@@ -223,9 +222,10 @@ class PolynomialProblem:
         with np.errstate(all="ignore"):
             return np.array(_completed(list(z), self._model, self._pairs))
 
-    def reduction(self, low: FloatArray, high: FloatArray, stop: object) -> Reduction:
-        """Return the problem as functions of its own variables within bounds, for local searches."""
-        return Reduction(self._model, low, high, stop)
+    @property
+    def model(self) -> Model:
+        """The formulas, of which local searches are in the variables that these name."""
+        return self._model
 
     @property
     def has_atoms(self) -> bool:

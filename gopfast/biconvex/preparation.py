@@ -15,6 +15,7 @@ from gopfast.biconvex.margins import EXACT, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
+from gopfast.biconvex.reduction import Reduction
 from gopfast.biconvex.start_kinds import BEST, DRAWS, GIVEN, KINDS, MIDDLE, NEAR_ZERO, RELAXED
 from gopfast.biconvex.tuning import (
     EPSILON_SHARE,
@@ -340,7 +341,7 @@ class Preparation:
             return None
         n = self.formulas.n_variables
         low, high = (ends[:n] for ends in self.lifting.to_user(self.data.box, self.scale))
-        found = self.formulas.reduction(low, high, self.stop).search(point[:n])
+        found = Reduction(self.formulas.model, low, high, self.stop).search(point[:n])
         return None if found is None else self._completed(found)
 
     def _completed(self, own):

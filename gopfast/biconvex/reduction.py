@@ -14,6 +14,7 @@ import numpy as np
 from gopfast.biconvex import atoms
 from gopfast.biconvex.composition import Applied
 from gopfast.biconvex.interruption import Stopped, check
+from gopfast.biconvex.sequential_quadratic import minimize, one_sided
 from gopfast.biconvex.tuning import MOST_REDUCED_STEPS, REDUCED_TOLERANCE as TOLERANCE, SMALLEST_ARGUMENT
 
 
@@ -51,8 +52,6 @@ class Reduction:
         -------
         ndarray, shape (n_own,), or None
         """
-        from scipy.optimize import Bounds, minimize
-
         x = np.clip(point, self.low, self.high) / self.scale
         with np.errstate(all="ignore"):
             greatest = np.abs(self._at(x)[1]).max(axis=1, initial=0.0)
@@ -60,31 +59,18 @@ class Reduction:
         self.size = self.size * np.where(greatest > 0.0, greatest, 1.0)
         self._known = None
         lower, upper = (np.array([ends[side] for ends in self.rows], float) / self.size[1:] for side in (1, 2))
-        equal = lower == upper
-        below, above = np.flatnonzero(~equal & np.isfinite(upper)), np.flatnonzero(~equal & np.isfinite(lower))
-        equal = np.flatnonzero(equal)
-        if len(equal) > len(self.low):
-            return None  # more than SLSQP takes
-        constraints = []
-        if equal.size:
-            constraints.append({"type": "eq", "fun": lambda x: self._at(x)[0][1:][equal] - lower[equal],
-                                "jac": lambda x: self._at(x)[1][1:][equal]})  # fmt: skip
-        if below.size or above.size:
-            constraints.append({
-                "type": "ineq",
-                "fun": lambda x: np.concatenate(
-                    [upper[below] - self._at(x)[0][1:][below], self._at(x)[0][1:][above] - lower[above]]
-                ),
-                "jac": lambda x: np.concatenate([-self._at(x)[1][1:][below], self._at(x)[1][1:][above]]),
-            })  # fmt: skip
+        rows, signs, ends, n_equal = one_sided(lower, upper)
+        if n_equal > len(self.low):
+            return None  # no step meets more equations than there are variables
+        rows, signs, ends = np.append(0, 1 + rows), np.append(1.0, signs), np.append(0.0, ends)
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found = minimize(
-                    lambda x: self._at(x)[0][0], x, jac=lambda x: self._at(x)[1][0], method="SLSQP",
-                    constraints=constraints, bounds=Bounds(self.low / self.scale, self.high / self.scale),
-                    options={"maxiter": MOST_REDUCED_STEPS, "ftol": TOLERANCE},
-                ).x  # fmt: skip
+                    lambda x: signs * (self._at(x)[0][rows] - ends),
+                    lambda x: signs[:, np.newaxis] * self._at(x)[1][rows],
+                    x, self.low / self.scale, self.high / self.scale, n_equal, MOST_REDUCED_STEPS, TOLERANCE,
+                )  # fmt: skip
         except (Stopped, ArithmeticError, ValueError, np.linalg.LinAlgError):
             return None
         return np.clip(found * self.scale, self.low, self.high) if np.isfinite(found).all() else None

@@ -175,14 +175,15 @@ MOST_IN_DENSE = 400
 
 # [interior, nonlinear] Local solutions.
 
-# of Ipopt, SciPy or the interior point | iterations | [1, inf) | not measured
+# of Ipopt, sequential quadratic programming or the interior point | iterations | [1, inf) | not measured
 MOST_ITERATIONS = 200
 # of optimality and rows, which are scaled | none | (0, 1) | not measured
 NONLINEAR_TOLERANCE = 1e-9
 
 # [nonlinear] Local solutions.
 
-# that SciPy's SLSQP takes: its iterations grow with the cube of them | variables and rows | [0, inf) | not measured
+# that sequential quadratic programming takes: steps grow with the cube of them | variables and rows | [0, inf) | not
+# measured
 MOST_DENSE = 160
 # Ipopt's first barrier parameter | the scaled objective's units | (0, inf) | not measured
 BARRIER_START = 1e-2
@@ -195,12 +196,30 @@ LARGEST_DERIVATIVE = 1e12
 
 # [reduction] Local searches in the user's variables (XF2).
 
-# of SLSQP | steps | [1, inf) | not measured
+# of sequential quadratic programming | steps | [1, inf) | not measured
 MOST_REDUCED_STEPS = 100
 # of the objective, which is scaled, from step to step | none | (0, 1) | not measured
 REDUCED_TOLERANCE = 1e-9
 # from which on functions have slopes there | the user's units | (0, 1) | not measured
 SMALLEST_ARGUMENT = 1e-12
+
+# [sequential_quadratic] Local solutions.
+
+# of the share of all rows that one step leaves as they are: its second derivative; ten times as much where there is no
+# step | the scaled objective's units | (0, inf) | argument: Kraft's (1988), as the next six
+FIRST_PRICE = 100.0
+# of that price | programs | [1, inf) | argument: Kraft's
+MOST_PRICES = 6
+# of the Hessian, where no step descends | resets | [0, inf) | argument: Kraft's
+MOST_RESETS = 5
+# of a step | cuts | [1, inf) | argument: Kraft's
+MOST_SHORTENED = 11
+# of a step that is cut | part of the one before | (0, 1) | argument: Kraft's
+SHORTEST_CUT = 0.1
+# of the descent foreseen, which must come | part | (0, 1) | argument: Kraft's
+LEAST_DESCENT = 0.1
+# of the Hessian's curvature along a step, which its update leaves | part | (0, 1) | argument: Powell's (1978)
+LEAST_DAMPING = 0.2
 
 # [outcome, preparation, solve] What a search ends with.
 

@@ -71,14 +71,7 @@ class KMeans:
         self.X = checks.at_least("X", checks.data_matrix("X", X), -LARGEST, LARGEST)
         self.n_samples, self.n_features = self.X.shape
         self.n_clusters = checks.whole_number("n_clusters", n_clusters, 1, self.n_samples)
-        if sample_weight is None:
-            self.sample_weight = np.ones(self.n_samples)
-        else:
-            weight = checks.of_shape("sample_weight", checks.real_array("sample_weight", sample_weight),
-                                     (self.n_samples,))  # fmt: skip
-            self.sample_weight = checks.at_least("sample_weight", weight, 0.0, LARGEST)
-            if not self.sample_weight.any():
-                raise InputError("sample_weight must not be all zero")
+        self.sample_weight = checks.sample_weight(sample_weight, self.n_samples, LARGEST)
         spread = 4.0 * self.n_features * float(np.abs(self.X).max()) ** 2
         if not math.isfinite(spread * math.fsum(self.sample_weight)):
             raise InputError("X and sample_weight: weighted sums of squared distances between samples overflow")

@@ -95,14 +95,7 @@ class ClusterwiseRegression:
         if not isinstance(fit_intercept, (bool, np.bool_)):
             raise InputTypeError(f"fit_intercept must be True or False; got {fit_intercept!r}")
         self.fit_intercept = bool(fit_intercept)
-        if sample_weight is None:
-            self.sample_weight = np.ones(self.n_samples)
-        else:
-            weight = checks.of_shape("sample_weight", checks.real_array("sample_weight", sample_weight),
-                                     (self.n_samples,))  # fmt: skip
-            self.sample_weight = checks.at_least("sample_weight", weight, 0.0, LARGEST)
-            if not self.sample_weight.any():
-                raise InputError("sample_weight must not be all zero")
+        self.sample_weight = checks.sample_weight(sample_weight, self.n_samples, LARGEST)
         X, q = self.X[self.sample_weight > 0.0], self.n_features + self.fit_intercept
         if least_squares(X, np.zeros(len(X)), np.ones(len(X)), self.fit_intercept)[2] < q:
             most = "" if len(X) >= q else f": {len(X)} samples of positive weight, {q} coefficients"

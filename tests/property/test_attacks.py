@@ -10,13 +10,14 @@ from fuzzing import boxes, definitions, generator, searches
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from support import problems
+from support.settings import EVERY
 
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 
-N_BOX_CASES = 25
-N_NEGATIVE_CASES = 5
+N_BOX_CASES, N_NEGATIVE_CASES = (25, 5) if EVERY == 1 else (5, 1)
+MOST_REFUSED = 20  # problems beyond these
 # A search's nodes; full matrices take long over one.
 NODES = 150
 # What long runs found: kind, family, seed.
@@ -41,17 +42,27 @@ def attack(run, name, seed):
 @pytest.mark.parametrize("name", generator.NAMES)
 def test_boxes_keep_known_parameters_and_bound_their_objective_from_below(name):
     tried = 0
-    for seed in range(N_BOX_CASES):
+    for seed in range(N_BOX_CASES + MOST_REFUSED):
+        if seed >= N_BOX_CASES and tried > 4 * N_BOX_CASES:
+            break
         found = attack(boxes.run, name, seed)
         tried += found[0] if found else 0
-    assert tried > 100
+    assert tried > 4 * N_BOX_CASES
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", generator.NAMES)
 def test_a_search_told_to_prove_one_nat_more_than_is_true_does_not(name):
-    for seed in range(N_NEGATIVE_CASES):
-        attack(lambda name, seed: searches.run("negative", name, seed, max_nodes=NODES), name, seed)
+    tried = 0
+    for seed in range(N_NEGATIVE_CASES + MOST_REFUSED):
+        if seed >= N_NEGATIVE_CASES and tried:
+            break
+        try:
+            searches.run("negative", name, seed, max_nodes=NODES)
+            tried += 1
+        except InputError:
+            pass
+    assert tried
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -9,9 +9,10 @@ from gopfast.mixtures.families.full import FullFamily
 from gopfast.mixtures.families.matrices import MatrixFamily
 from gopfast.mixtures.families.matrix import FlooredCost
 from gopfast.mixtures.families.tied import TiedFamily
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from support.attack import exact, matrix_cost
 from support.matrices import packed
+from support.settings import examples
 
 import gopfast
 from gopfast.mixtures import engine
@@ -27,7 +28,7 @@ from gopfast.mixtures.families.axes import (
 
 MARGIN = 64 * 2.0**-53  # of a constant, in units of its size
 
-some = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+some = examples(40)
 
 
 def steep_axes(rng, d, condition):

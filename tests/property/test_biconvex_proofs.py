@@ -10,10 +10,11 @@ from gopfast.biconvex import proof
 from gopfast.checker import ProofError, check, file
 from gopfast.datasets import load_problem
 from tests.support import proofs
+from tests.support.settings import some
 from tests.unit import test_complementarity
 
 # of the first, 4 is left out: rows that touch in a point, which tolerances of linear programs do not tell from none
-SEEDS = [seed for seed in range(25) if seed != 4]
+SEEDS = [seed for seed in some(range(25)) if seed != 4]
 
 
 def random_problem(rng):
@@ -149,14 +150,14 @@ def forged(forge, seed, data):
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
 def test_forged_proofs_are_refused(tmp_path, forge):
-    n_refused = 0
-    for seed in range(10):
+    n_refused, seeds = 0, some(range(10))
+    for seed in seeds:
         problem = forged(forge, seed, tmp_path / "p.npz")
         if problem is not None:
             with pytest.raises(ProofError):
                 check(tmp_path / "p.npz", problem)
             n_refused += 1
-    assert n_refused >= 5
+    assert n_refused >= len(seeds) // 2
 
 
 def test_the_proof_of_another_problem_is_refused():

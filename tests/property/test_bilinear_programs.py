@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 from support.bilinear_brute_force import attained
+from support.settings import examples
 
 import gopfast
 from gopfast import Status
@@ -12,12 +13,6 @@ from gopfast import Status
 TOLERANCE = 1.1e-6
 FEASIBLE = 1e-6
 SELECTION = {"subproblem": "milp", "relaxation": "linear"}
-
-
-def examples(n):
-    return settings(
-        max_examples=n, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 @st.composite

@@ -56,7 +56,7 @@ def by_cover(problem):
     def make(family, vector, value, records):
         return CoverBound(family, vector, value, records=records)
 
-    return recorded(problem, make, 250)
+    return recorded(problem, make, 80)
 
 
 @pytest.fixture(scope="module", params=["diag", "spherical"])

@@ -94,7 +94,7 @@ def test_a_search_that_must_prove_more_than_is_true_does_not(seed):
     family = engine.family(problem)
     if not has_corners(family):
         pytest.skip("too many combinations")
-    search = Search(CornerRelaxation(family), MixturePrimal(family, seed=0), -0.1, max_nodes=2_000)
+    search = Search(CornerRelaxation(family), MixturePrimal(family, seed=0), -0.1, max_nodes=700)
     reason = Status(search.run())
     best = best_of_em(problem, rng)
     assert reason is not Status.OPTIMAL
@@ -109,7 +109,7 @@ def test_the_best_solution_known_is_audited(seed):
     if not has_corners(family):
         pytest.skip("too many combinations")
     known, trace = known_best(family, 200), []
-    search = Search(CornerRelaxation(family), MixturePrimal(family), 1e-4, known=known, trace=trace, max_nodes=1_500)
+    search = Search(CornerRelaxation(family), MixturePrimal(family), 1e-4, known=known, trace=trace, max_nodes=700)
     search.run()
     assert search.n_audit_failures == 0
     assert_some_leaf_holds(known[0], trace)
@@ -122,7 +122,7 @@ def test_results_do_not_depend_on_threads(seed):
     X[rng.random(80) < 0.2, 1] = -1
     problem = gopfast.LatentClass(X, 2, missing=[-1])
     assert has_corners(engine.family(problem))
-    results = [gopfast.solve(problem, 0.01, n_threads=n, max_nodes=2_000) for n in (1, 2, 4)]
+    results = [gopfast.solve(problem, 0.01, n_threads=n, max_nodes=700) for n in (1, 2, 4)]
     assert len({(found.n_nodes, found.lower_bound, found.objective) for found in results}) == 1
 
 

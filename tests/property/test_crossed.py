@@ -130,7 +130,7 @@ def test_a_search_that_must_prove_more_than_is_true_does_not(seed):
     family = engine.family(problem)
     if not is_crossed(family):
         pytest.skip("an item is left that tells nothing")
-    search = Search(CrossedRelaxation(family), MixturePrimal(family, seed=0), -0.1, max_nodes=3_000)
+    search = Search(CrossedRelaxation(family), MixturePrimal(family, seed=0), -0.1, max_nodes=1_000)
     reason = Status(search.run())
     best = best_of_em(problem, rng)
     assert reason is not Status.OPTIMAL
@@ -163,7 +163,7 @@ def test_the_least_bound_does_not_exceed_the_optimum(seed):
     rng = np.random.default_rng(seed)
     problem = random_table(rng)
     family = engine.family(problem)
-    search = Search(CrossedRelaxation(family), MixturePrimal(family, seed=0), -0.1, max_nodes=4_000)
+    search = Search(CrossedRelaxation(family), MixturePrimal(family, seed=0), -0.1, max_nodes=1_500)
     search.run()
     best = search.summary()[0]["objective"]
     assert search.least_bound <= min(best, best_of_em(problem, rng)) + 1e-9

@@ -6,14 +6,15 @@ from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import box_bound, probe
 from gopfast.search.search import Search
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from support.problems import make
+from support.settings import examples
 
 from gopfast.mixtures import engine
 from gopfast.mixtures.data import passes
 
-many = settings(max_examples=150, deadline=None, derandomize=True, database=None)
-some = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+many = examples(150)
+some = examples(40)
 
 
 def core_statistics(family, problem, tau):

@@ -5,11 +5,12 @@ import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from support import datasets
 from support.audit import assert_some_leaf_holds, in_label_order
 from support.exhaustive import brute_force_optimum
 from support.problems import make
+from support.settings import examples
 
 import gopfast
 from gopfast.mixtures import engine
@@ -18,7 +19,7 @@ EPSILON = 1e-3
 POSTERIORS = ["known, Gaussian posterior", "known, Gaussian posterior, empirical prior"]
 KINDS = [*POSTERIORS, "diag", "spherical", "tied_diag", "tied_spherical", "tied"]
 ROUNDING = 1e-9
-few = settings(max_examples=6, deadline=None, derandomize=True, database=None)
+few = examples(6)
 
 
 @st.composite
@@ -33,7 +34,7 @@ def test_bounds_enclose_the_brute_force_optimum(kind):
     @few
     @given(problem=problems(kind))
     def check(problem):
-        reference = brute_force_optimum(problem, n_kept=4, n_random=8)
+        reference = brute_force_optimum(problem)
         result = gopfast.solve(problem, EPSILON, max_nodes=20_000)
         tiny = 1.0 + abs(reference)
         assert result.lower_bound <= reference + ROUNDING * tiny

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 from gopfast.mixtures.families.matrices import MatrixFamily
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from support.audit import assert_audited, assert_cells_around_a_local_optimum_are_audited, root_of
 from support.matrices import cost, packed
 from support.problems import make, random_state
+from support.settings import examples
 
 import gopfast
 
-few = settings(max_examples=8, deadline=None, derandomize=True, database=None)
-some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = examples(8)
+some = examples(60)
 
 
 @some

@@ -256,7 +256,7 @@ def test_any_prices_give_a_bound_within_few_steps(d, K, first, open_part):
 
 def test_without_a_time_limit_it_ends_and_the_search_has_its_turn():
     """The atoms all save the same: had only one of them been looked at, no cell would ever be as good as it seems."""
-    problem = problem_of("known", 3, 6_000, 2, 3)
+    problem = problem_of("known", 3, 3_000, 2, 3)
     family = engine.family(problem)
     vector, value = best_known(family, starts=8, tolerance=1e-12, most=3000)
     bound = GroupedBound(family, problem, vector, value - 1e-3)

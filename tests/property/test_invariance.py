@@ -4,7 +4,8 @@ import functools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.settings import examples
 
 import gopfast
 
@@ -99,7 +100,7 @@ def both(problem, other):
     return first, second
 
 
-many = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+many = examples(25)
 seeds = st.integers(0, 2**32 - 1)
 
 

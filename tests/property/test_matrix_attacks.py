@@ -17,6 +17,7 @@ from gopfast.search.search import Search
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.attack import DATA, attacked, problem
+from support.settings import EVERY
 
 from gopfast import Status
 from gopfast.mixtures import engine
@@ -35,12 +36,13 @@ def sizes(seed, d):
 @pytest.mark.parametrize("covariance, d", CASES)
 @pytest.mark.parametrize("kind", DATA)
 def test_boxes_keep_solutions_and_are_bounded_below_them(kind, covariance, d):
-    boxes = 0
-    for seed in range(3):
+    boxes, turn = 0, (list(DATA).index(kind) + d) % 2
+    seeds = range(3) if EVERY == 1 else [turn]  # 0 has three components, others two
+    for seed in seeds:
         failures, tried = attacked(kind, covariance, seed, n_points=5, n_boxes=12, **sizes(seed, d))
         assert not failures
         boxes += tried
-    assert boxes > 100
+    assert boxes > 33 * len(seeds)
 
 
 def unproved(kind, covariance, seed, d, max_nodes=150):

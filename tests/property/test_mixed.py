@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.settings import examples
 
 import gopfast
 from gopfast.mixtures import engine
@@ -37,7 +38,7 @@ def core_columns(family):
 def test_minorant_and_facets_hold_for_all_statistics_of_a_cell():
     tried = set()
 
-    @settings(max_examples=120, deadline=None)
+    @examples(120)
     @given(seed=st.integers(0, 2**32 - 1))
     def check(seed):
         rng = np.random.default_rng(seed)

@@ -6,9 +6,18 @@ import pytest
 import gopfast
 from gopfast.checker import ProofError, check, tree
 from tests.support import proofs
+from tests.support.settings import EVERY, some
 
 EPSILON = 0.1
 SEEDS = range(4)
+
+
+def changes():
+    """Every family with every change, or with a third of them so that each is made."""
+    return [
+        (family, change) for i, family in enumerate(proofs.FAMILIES) for j, change in enumerate(proofs.CHANGES)
+        if (i + j) % EVERY == 0
+    ]  # fmt: skip
 
 
 def proved(tmp_path, problem, **options):
@@ -74,8 +83,7 @@ def test_no_slopes_bound_a_leaf_above_a_mixture_in_it(family, seed):
     assert found.min() <= least + 1e-9 * (1 + abs(least))
 
 
-@pytest.mark.parametrize("change", proofs.CHANGES)
-@pytest.mark.parametrize("family", proofs.FAMILIES)
+@pytest.mark.parametrize(("family", "change"), changes())
 def test_a_changed_proof_is_refused_or_still_true(tmp_path, family, change):
     rng = np.random.default_rng([len(change), len(family)])
     problem = proofs.random_problem(rng, family)
@@ -89,7 +97,7 @@ def test_a_changed_proof_is_refused_or_still_true(tmp_path, family, change):
 @pytest.mark.parametrize("family", ["known", "diag", "bernoulli", "poisson"])
 def test_a_search_with_a_wrong_bound_has_no_proof_of_it(tmp_path, family):
     """As if a bound of the core were too high: open nodes are dropped, and the rest is said to be all."""
-    for seed in range(6):
+    for seed in some(range(6)):
         problem = proofs.random_problem(np.random.default_rng([seed, 77]), family)
         path, result = proved(tmp_path, problem)
         header, arrays = proofs.parts(path)

@@ -154,7 +154,7 @@ def shared_bound(problem, limit, epsilon=0.01):
 def test_what_is_proved_lies_below_a_brute_force_optimum(kind, seed):
     """It is told to prove more than is true."""
     problem = degenerate(make(kind, seed, 8, 2 + seed % 2, 1 + seed // 2), np.random.default_rng(seed))
-    reference = brute_force_optimum(problem, n_kept=4, n_random=8)
+    reference = brute_force_optimum(problem)
     bound, _ = shared_bound(problem, reference + 0.1)
     for _ in range(10):
         if not bound.step(math.inf):

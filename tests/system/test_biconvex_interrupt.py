@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.settings import some
 
 import gopfast
 
@@ -52,7 +53,7 @@ SCRIPT = textwrap.dedent(
     ("kind", "n", "longest"), [("relaxed", 90, 5.0), ("local", 30, 5.0), ("polyhedra", 60, 1.0)]
 )
 def test_ctrl_c_is_honoured_while_a_search_prepares(kind, n, longest):
-    for delay in np.random.default_rng(n).uniform(0.1, longest, 3):
+    for delay in some(np.random.default_rng(n).uniform(0.1, longest, 3)):
         with subprocess.Popen(
             [sys.executable, "-c", SCRIPT, kind, str(n)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             cwd=Path(gopfast.__file__).resolve().parents[1],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from support import doc_blocks
+from support.settings import EVERY
 
 import gopfast
 from gopfast.mixtures.data import passes
@@ -19,8 +20,14 @@ def pages():
             yield pytest.param(name, text, id=name)
 
 
-@pytest.mark.parametrize("instructions", passes.instruction_sets())
-@pytest.mark.parametrize("name, text", list(pages()))
+def pages_and_instructions():
+    """Every page with this machine's kernels, the first with all of them: tests/unit/test_passes compares these."""
+    for turn, page in enumerate(pages()):
+        for kernels in passes.instruction_sets() if turn == 0 or EVERY == 1 else [passes.instruction_set()]:
+            yield pytest.param(*page.values, kernels, id=f"{page.id}-{kernels}")
+
+
+@pytest.mark.parametrize("name, text, instructions", list(pages_and_instructions()))
 def test_every_python_block_runs_and_prints_what_is_shown(name, text, instructions, monkeypatch):
     monkeypatch.chdir(ROOT)
     passes.use_instruction_set(instructions)

@@ -1,5 +1,6 @@
 """Checkpoints, workers and memory of the search of a biconvex problem."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -40,8 +41,14 @@ def with_cycle(n=6, seed=0):
     )
 
 
-PROBLEMS = {**{name: problem(name) for name in NAMES}, "cycle": with_cycle()}
+PROBLEMS = {**{name: problem(name) for name in NAMES}, "cycle": with_cycle(seed=1)}
 OPTIONS = {"log": False, "n_threads": 1}
+
+
+@functools.cache
+def whole_of(name):
+    """The result of a search that nothing stops."""
+    return gopfast.solve(PROBLEMS[name], **OPTIONS)
 
 
 def same(found, whole, most=2.0):
@@ -59,7 +66,7 @@ def same(found, whole, most=2.0):
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_a_stopped_search_goes_on_to_the_same(name, share, tmp_path):
     path = tmp_path / "search.checkpoint"
-    whole = gopfast.solve(PROBLEMS[name], **OPTIONS)
+    whole = whole_of(name)
     assert whole.n_nodes > 30
     stopped = gopfast.solve(PROBLEMS[name], checkpoint=path, max_nodes=int(share * whole.n_nodes), **OPTIONS)
     assert stopped.status == "NODE_LIMIT"
@@ -103,7 +110,7 @@ print(result.status, result.n_nodes)
 
 @pytest.mark.parametrize("end", ["kill", "terminate"])
 def test_a_search_that_is_ended_goes_on(end, tmp_path):
-    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    path, whole = tmp_path / "search.checkpoint", whole_of("ex3_1_1")
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(path), str(FOLDER / "ex3_1_1.json")], stdout=subprocess.PIPE, text=True,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
@@ -123,7 +130,7 @@ def test_a_search_that_is_ended_goes_on(end, tmp_path):
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_bounds_that_hold(sent, share, tmp_path):
     """Wherever it comes, the status is that of an interrupted search, and what goes on from it is as good."""
-    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    path, whole = tmp_path / "search.checkpoint", whole_of("ex3_1_1")
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(path), str(FOLDER / "ex3_1_1.json")], stdout=subprocess.PIPE, text=True,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
@@ -191,7 +198,7 @@ class Inline(Executor):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_workers_prove_the_same(name, at_once):
-    whole, executor = gopfast.solve(PROBLEMS[name], **OPTIONS), Inline(fails=(2, 5))
+    whole, executor = whole_of(name), Inline(fails=(2, 5))
     found = gopfast.solve(PROBLEMS[name], executor=executor, **OPTIONS)
     assert same(found, whole, 6.0)
     assert executor.n_parts > 1
@@ -200,7 +207,7 @@ def test_workers_prove_the_same(name, at_once):
 
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_threads_and_processes_prove_the_same(make, at_once):
-    whole = gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    whole = whole_of("ex3_1_1")
     with make(2) as executor:
         assert same(gopfast.solve(PROBLEMS["ex3_1_1"], executor=executor, **OPTIONS), whole, 6.0)
 
@@ -260,7 +267,7 @@ def test_the_ray_that_a_worker_finds_comes_back_with_its_point(monkeypatch, at_o
 
 
 def test_a_checkpoint_holds_what_workers_have(tmp_path, at_once):
-    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["ex3_1_1"], **OPTIONS)
+    path, whole = tmp_path / "search.checkpoint", whole_of("ex3_1_1")
     stopped = gopfast.solve(
         PROBLEMS["ex3_1_1"], executor=Inline(), checkpoint=path,
         callback=lambda state: state.n_nodes > 100, **OPTIONS
@@ -295,7 +302,7 @@ def test_the_command_stops_and_goes_on(tmp_path, capsys):
 @pytest.mark.parametrize("value", [2.0**24 - 1, 1e30, np.nan])
 def test_a_basis_that_is_none_is_passed_over(value, tmp_path):
     """Statuses of a node's warm start that HiGHS does not have: its program starts cold, and its bounds hold."""
-    path, whole = tmp_path / "search.checkpoint", gopfast.solve(PROBLEMS["cycle"], **OPTIONS)
+    path, whole = tmp_path / "search.checkpoint", whole_of("cycle")
     gopfast.solve(PROBLEMS["cycle"], checkpoint=path, max_nodes=20, **OPTIONS)
     reader = files.Reader(path)
     header, state, nodes = reader.header, reader.part("state."), reader.part("nodes0.")

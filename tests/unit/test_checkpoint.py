@@ -12,6 +12,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from support.settings import fewer
 
 import gopfast
 from gopfast import CheckpointError, InputError
@@ -370,14 +371,14 @@ def test_a_search_that_is_terminated_while_prices_are_learnt_is_the_same_search(
     problem = gopfast.GaussianMixture(FAITHFUL[::3], 2, covariance="full")
     whole = gopfast.solve(problem, 0.02, relaxation="pricing", log=False, n_threads=1)
     n_stopped = n_learning = 0
-    for turn, share in enumerate(np.linspace(0.0, 0.7, 8)):
+    for turn, part in enumerate(np.linspace(0.0, 0.7, 1 + fewer(8))):
         path = tmp_path / f"{turn}.checkpoint"
         child = subprocess.Popen(
             [sys.executable, "-c", PRICING, str(path)], stdout=subprocess.PIPE, text=True, cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(gopfast.__file__))},
         )  # fmt: skip
         assert child.stdout.readline() == "begun\n"
-        time.sleep(share * whole.time)
+        time.sleep(part * whole.time)
         child.terminate()
         said = child.communicate(timeout=60)[0].split()
         if said[:1] == ["INTERRUPTED"]:  # else it had ended, and may have been terminated before it said so

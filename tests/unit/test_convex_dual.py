@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from gopfast.search.stop import StopSignal
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.settings import examples
 
 import gopfast
 from gopfast import BiconvexProblem, Status
@@ -58,7 +59,7 @@ def test_an_indefinite_form_in_a_ball_is_proved_at_the_root(seed, n):
             assert problem.objective(trial) >= result.bound - 1e-9
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@examples(300)
 @given(st.integers(0, 10**9))
 def test_no_feasible_point_is_below(seed):
     """Data are integers, and bounds and points dyadic, so that the values of points are exact."""
@@ -94,7 +95,7 @@ def exact(Q, a, point):
     return total + sum((Fraction(Q[i, j]) * z[i] * z[j] for i, j in zip(*np.nonzero(Q), strict=True)), Fraction(0))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@examples(300)
 @given(st.integers(-20, 20), st.integers(0, 9), st.integers(-9, 9), st.integers(0, 9), st.integers(0, 9))
 def test_the_least_value_along_a_variable_is_no_more_than_any(slope, share, centre, below, above):
     slope, share, centre = Fraction(slope), Fraction(share), Fraction(centre)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.settings import fewer
 
 import gopfast
 
@@ -22,8 +23,9 @@ print("done", *forging.run(sys.argv[2], 0, float(sys.argv[3]), lambda what: prin
 @pytest.mark.skipif(not BENCH.exists(), reason="no bench/ beside the tests")
 @pytest.mark.parametrize("kind", ["known", "diag", "pricing", "categorical", "biconvex", "k-means"])
 def test_no_forged_entry_crashes_a_resume(kind, tmp_path):
+    part = fewer(3 if kind == "biconvex" else 8) / 100  # of its entries
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(BENCH), kind, "0.08"], capture_output=True, text=True, timeout=300,
+        [sys.executable, "-c", CHILD, str(BENCH), kind, str(part)], capture_output=True, text=True, timeout=300,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(gopfast.__file__).parents[1]), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     lines = done.stdout.splitlines()

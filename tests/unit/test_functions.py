@@ -10,6 +10,7 @@ import pytest
 import gopfast
 from gopfast import InputError, PolynomialProblem
 from gopfast.biconvex import atoms
+from gopfast.biconvex.reduction import Reduction
 from gopfast.checker import ProofError
 from gopfast.checker.biconvex import BiconvexProblem as Checked
 
@@ -144,7 +145,7 @@ def test_slopes_in_the_users_variables_agree_with_differences():
         "x*log(x/(x + y))*z + exp(y*z)/x", ["sqrt(x)*y^0.37 + abs(z - y)^3 <= 2", "x**y == 1.2"], BOX
     )
     low, high = (np.array(ends, float) for ends in zip(*BOX.values(), strict=True))
-    reduced = problem.reduction(low, high, None)
+    reduced = Reduction(problem.model, low, high, None)
     point, step = np.array([1.1, 0.7, 0.3]), 1e-6
     values, slopes = reduced.evaluated(point)
     assert values[0] == pytest.approx(problem.objective(point), rel=1e-13)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.settings import examples
 
 import gopfast
 from gopfast import BiconvexProblem, InputError
@@ -27,7 +28,7 @@ def form_of(Q):
     return {(i, j): Q[i, j] * (1 if i == j else 2) for i in range(n) for j in range(i, n) if Q[i, j]}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(2, 8))
 def test_every_block_is_convex_where_there_are_such_groups(seed, n):
     Q, _ = hidden_groups(seed, n)
@@ -75,7 +76,7 @@ def test_bounds_bracket_a_search_from_many_starts(seed, sense):
     assert problem.objective(result.solution.z) == pytest.approx(result.objective, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([-1.0, -1e-9, 0.0, 1e-9, 1.0]))
 def test_elimination_says_of_a_matrix_what_its_eigenvalues_say(seed, n, shift):
     root = np.random.default_rng(seed).integers(-3, 4, (n, n)).astype(float)

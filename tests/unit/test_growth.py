@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from gopfast.search.stop import StopSignal
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.settings import examples
 
 import gopfast
 from gopfast import BiconvexProblem, Status
@@ -65,7 +66,7 @@ def test_nothing_is_said_of_what_a_row_lets_go():
     assert (grown(BiconvexProblem([1, 1], quadratic_rows=rows, lower=0))[1] == INF).all()
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@examples(400)
 @given(st.integers(0, 10**9))
 def test_no_feasible_point_is_outside(seed):
     rng = np.random.default_rng(seed)

@@ -96,6 +96,11 @@ def test_a_first_biconvex_solve_does_without_what_few_need(tmp_path):
         "import sys, gopfast\n"
         "problem = gopfast.BiconvexProblem([0, 0], Q=[[0, 1], [0, 0]], lower=-1, upper=2)\n"
         "assert gopfast.solve(problem, n_threads=1, log=False).success\n"
+        # with a local search: a hyperbola, whose tangents are best at the optimum
+        "problem = gopfast.PolynomialProblem('x + y', ['x*y >= 1', 'x + 2*y <= 9'], {'x': (0, 4), 'y': (0, 4)})\n"
+        "assert gopfast.solve(problem, n_threads=1, log=False).success\n"
+        "problem = gopfast.PolynomialProblem('exp(x) + x*y', ['log(y) >= x'], {'x': (-1, 1), 'y': (0.1, 4)})\n"
+        "assert gopfast.solve(problem, n_threads=1, log=False).success\n"
         "sys.exit('scipy.linalg' in sys.modules or 'scipy.optimize' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path).returncode == 0

@@ -1,6 +1,7 @@
 """Who may import whom: each room only what lies below it, and nothing in a circle."""
 
 import ast
+import functools
 import importlib
 import re
 import subprocess
@@ -68,14 +69,28 @@ def is_for_annotations(node):
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
+@functools.cache
+def import_statements(path):
+    """Imports of a Python file, each with whether it is in a function and whether it is for annotations alone."""
+    found = []
+
+    def visit(node, inside, lax):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            found.append((node, inside, lax))
+        elif not isinstance(node, ast.expr):
+            for part in ast.iter_child_nodes(node):
+                visit(part, inside or isinstance(node, ast.FunctionDef), lax)
+
+    for node in ast.parse(path.read_text()).body:
+        visit(node, False, is_for_annotations(node))
+    return found
+
+
 def imports(path, everywhere=True, annotations=False):
     """Modules of the package that a Python module imports: in functions too, or only where it is loaded."""
-    tree = ast.parse(path.read_text())
-    tree.body = [node for node in tree.body if annotations or not is_for_annotations(node)]
-    inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)}
     found = set()
-    for node in ast.walk(tree):
-        if not everywhere and id(node) in inside:
+    for node, inside, lax in import_statements(path):
+        if (lax and not annotations) or (inside and not everywhere):
             continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gopfast":
             found |= module_of(node.module, [alias.name for alias in node.names])

@@ -38,7 +38,7 @@ def search(data, epsilon=0.01, relaxation=LinearRelaxation, options=(), **argume
 
 
 def em(X, w, means, weights, prior, n_iterations):
-    """EM in NumPy on the user's coordinates: (objective, weights, means)."""
+    """EM in NumPy on the user's coordinates, until it moves no more: (objective, weights, means)."""
     K, d = means.shape
     for _ in range(n_iterations):
         log_r = np.log(np.maximum(weights, 1e-300)) - ((X[:, None] - means) ** 2).sum(axis=2) / 2
@@ -50,6 +50,9 @@ def em(X, w, means, weights, prior, n_iterations):
         tau = w[:, None] * np.exp(log_r - log_p[:, None])
         means = tau.T @ X / np.maximum(tau.sum(axis=0) + e, 1e-300)[:, None]
         weights = tau.sum(axis=0) / w.sum()
+        moved = max(np.abs(means - answer[2]).max() / (1.0 + np.abs(means).max()), np.abs(weights - answer[1]).max())
+        if moved < 1e-14:
+            break
     return answer
 
 

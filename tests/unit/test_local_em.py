@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
+from support.settings import examples
 
 import gopfast
 from gopfast import local
 
 MINIMAL = [-10.0, -10.0, 5.0, 25.0]
 PRIORS = [None, "empirical", 4.0]
-many = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+many = examples(40)
 
 
 @st.composite

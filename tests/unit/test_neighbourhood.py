@@ -1,5 +1,7 @@
 """The box around an incumbent of any family: its derivatives' bounds, its lower bound, and what it does to a search."""
 
+import functools
+
 import numpy as np
 import pytest
 from gopfast.mixtures.families.affine import AffineFamily
@@ -14,6 +16,7 @@ import gopfast
 from gopfast.mixtures import engine
 from tests.support import definitions
 from tests.support.audit import root_of
+from tests.support.settings import fewer
 
 
 def gaussian(seed, n, K, d, covariance, floor, gap=5.0, spread=1.0):
@@ -84,6 +87,13 @@ PROBLEMS = {
 }
 
 
+@functools.cache
+def solved_by_name(name):
+    """The problem of a name, and what `solved` returns of it."""
+    problem = PROBLEMS[name][0]()
+    return problem, *solved(problem)
+
+
 def solved(problem, tolerance=0.01, max_nodes=300):
     """The core's family, a local optimum that is well iterated, its objective."""
     family = engine.family(problem)
@@ -145,9 +155,8 @@ def label_groups(problem):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_solution_in_the_box_lies_below_its_bound(name):
-    make, radius = PROBLEMS[name]
-    problem = make()
-    family, vector, _ = solved(problem)
+    radius = PROBLEMS[name][1]
+    problem, family, vector, _ = solved_by_name(name)
     basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
@@ -158,7 +167,7 @@ def test_no_solution_in_the_box_lies_below_its_bound(name):
     assert report["lower"] <= value <= report["lower"] + 0.01
     rng = np.random.default_rng(0)
     labels, tried = label_groups(problem), 0
-    for trial in range(120):
+    for trial in range(fewer(120)):
         point = draw(rng, report, labels)
         if point is None:
             continue
@@ -167,20 +176,19 @@ def test_no_solution_in_the_box_lies_below_its_bound(name):
         assert value >= report["lower"]
         if trial < 3:
             assert definitions.objective(problem, share, **found) >= report["lower"]
-    assert tried > 30
+    assert tried > fewer(30)
 
 
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if "label" not in name])
 def test_no_descent_in_the_box_ends_below_its_bound(name):
-    problem = PROBLEMS[name][0]()
-    family, vector, _ = solved(problem)
+    problem, family, vector, _ = solved_by_name(name)
     basin = Neighbourhood(MixturePrimal(family), family.chart())
     assert basin.find(vector, 0.01)
     report = basin.report()
     weights = report["center"][: family.n_components]
     width = np.where(report["high"] > report["low"], report["high"] - report["low"], 1.0)
     rng = np.random.default_rng(1)
-    for _ in range(2):
+    for _ in range(fewer(2)):
         start = rng.random(len(width))
         found = minimize(
             lambda part: best(problem, family, report["low"] + part * width, weights, 60)[0], start,

@@ -90,20 +90,20 @@ def test_what_ipopt_is_given_is_the_same():
     np.testing.assert_allclose(lower, np.tril(nonlinear._hessian(own, x, weights[0], weights[1:]).toarray()))
 
 
-@pytest.mark.parametrize("most_dense", [nonlinear.MOST_DENSE, 0], ids=["SLSQP", "interior point"])
+@pytest.mark.parametrize("most_dense", [nonlinear.MOST_DENSE, 0], ids=["quadratic programs", "interior point"])
 def test_without_ipopt_the_optimum_of_a_convex_problem_is_found(most_dense, monkeypatch):
     monkeypatch.setattr(nonlinear, "MOST_DENSE", most_dense)
-    check_a_convex_problem(nonlinear._own_or_scipy, monkeypatch)
+    check_a_convex_problem(nonlinear._own, monkeypatch)
 
 
-def test_where_slsqp_misses_rows_an_interior_point_goes_on(monkeypatch):
-    monkeypatch.setattr(nonlinear, "_by_scipy", lambda own, x, equal: np.full(3, 7.0))
-    check_a_convex_problem(nonlinear._own_or_scipy, monkeypatch)
+def test_where_quadratic_programs_miss_rows_an_interior_point_goes_on(monkeypatch):
+    monkeypatch.setattr(nonlinear, "_by_steps", lambda own, x: np.full(3, 7.0))
+    check_a_convex_problem(nonlinear._own, monkeypatch)
 
 
 def test_more_equations_than_variables_do_not_end_the_interpreter(monkeypatch):
     # SLSQP, with inequalities beside them, wrote past the end of its arrays: "double free or corruption"
-    monkeypatch.setattr(nonlinear, "_solver", lambda: nonlinear._own_or_scipy)
+    monkeypatch.setattr(nonlinear, "_solver", lambda: nonlinear._own)
     rng = np.random.default_rng(0)
     rows, point = rng.normal(size=(50, 10)), rng.normal(size=10)
     values = rows @ point

@@ -84,9 +84,9 @@ def test_restarts_at_a_time_are_those_one_after_another():
 
 def test_a_comparison_made_elsewhere_is_the_same():
     problem = gopfast.GaussianMixture([-10.0, -10.0, 5.0, 25.0], 2, prior="empirical")
-    alone, found = compare(problem, 9, random_state=3), compare(problem, 9, random_state=3, n_jobs=2)
+    alone, found = compare(problem, 4, random_state=3), compare(problem, 4, random_state=3, n_jobs=2)
     with joblib.parallel_config("loky", n_jobs=2):
-        told = compare(problem, 9, random_state=3)
+        told = compare(problem, 4, random_state=3)
     for other in (found, told):
         assert [(row.method, row.start) for row in other.rows] == [(row.method, row.start) for row in alone.rows]
         assert other.skipped == alone.skipped

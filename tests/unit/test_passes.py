@@ -9,16 +9,14 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.settings import examples
 
 from gopfast.mixtures.data import passes
 
 ULP = 2.0**-53
 SEEDS = st.integers(0, 2**32 - 1)
-many = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)  # fmt: skip
+many = examples(60)
 
 
 @pytest.fixture(autouse=True, params=passes.instruction_sets())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from support.reference_em import em
+from support.settings import fewer
 
 import gopfast
 from gopfast import datasets
@@ -241,7 +242,7 @@ def test_one_variance_for_all_is_proved(name, reference):
     assert result.success
     assert result.objective == pytest.approx(reference, abs=1e-4)
     rng, best = np.random.default_rng(0), np.inf
-    for _ in range(100):
+    for _ in range(fewer(100)):
         _, trace = em(problem, rng.dirichlet(np.full(2, 0.2), problem.n_samples), tol=1e-9, max_iter=200)
         best = min(best, trace[-1])
     assert result.lower_bound <= best + 1e-9

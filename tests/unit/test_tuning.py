@@ -1,6 +1,7 @@
 """Constants of a room lie in its tuning files, those of rounding in its margins files, and each is accounted for."""
 
 import ast
+import functools
 import math
 import re
 from pathlib import Path
@@ -271,15 +272,35 @@ def imports_of(text, room, file, is_compiled):
     return found
 
 
+@functools.cache
+def importers_of(room, file, is_compiled):
+    """What each module of a room takes from one of its files, as {name in the file: {module: name in it}}."""
+    found = {}
+    for stem, paths in modules_of(room).items():
+        for path in paths:
+            for alias, name in imports_of(path.read_text(encoding="utf-8"), room, file, is_compiled).items():
+                found.setdefault(name, {})[stem] = alias
+    return found
+
+
 def importers(entry):
     """The modules of an entry's room that take it from its file, as {module: name in it}."""
-    found = {}
-    for stem, paths in modules_of(entry.room).items():
-        for path in paths:
-            taken = imports_of(path.read_text(encoding="utf-8"), entry.room, entry.file, entry.is_compiled)
-            for alias in (alias for alias, name in taken.items() if name == entry.name):
-                found[stem] = alias
-    return found
+    return importers_of(entry.room, entry.file, entry.is_compiled).get(entry.name, {})
+
+
+@functools.cache
+def texts_without_imports(room, module):
+    """The texts of a module's files, without their imports."""
+    imported = re.compile(r"^from \S+ c?import (\([^)]*\)|.*)$", re.M)
+    return [imported.sub("", path.read_text(encoding="utf-8")) for path in modules_of(room)[module]]
+
+
+def by_room(entries):
+    """One case for each room: a test for each of thousands of entries takes longer to collect than to run."""
+    rooms = {}
+    for entry in entries:
+        rooms.setdefault(entry.room, []).append(entry)
+    return [pytest.param(own, id=room) for room, own in rooms.items()]
 
 
 def contains(interval, value):
@@ -325,43 +346,47 @@ def test_names_of_a_room_are_unique_or_one_number_for_both_trees():
             assert len({entry.value for entry in same if len(same) > 1}) <= 1, name
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
-def test_an_entry_has_its_fields(entry):
-    assert entry.modules, "no heading"
-    assert len(entry.fields) == FIELDS[entry.file], entry.fields
-    assert all(entry.fields)
+@pytest.mark.parametrize("entries", by_room(ENTRIES))
+def test_an_entry_has_its_fields(entries):
+    for entry in entries:
+        assert entry.modules, "no heading"
+        assert len(entry.fields) == FIELDS[entry.file], entry.fields
+        assert all(entry.fields)
 
 
-@pytest.mark.parametrize("entry", TUNED, ids=name_of)
-def test_the_range_holds_the_value(entry):
-    assert contains(entry.fields[2], entry.value)
+@pytest.mark.parametrize("entries", by_room(TUNED))
+def test_the_range_holds_the_value(entries):
+    for entry in entries:
+        assert contains(entry.fields[2], entry.value)
 
 
-@pytest.mark.parametrize("entry", TUNED, ids=name_of)
-def test_what_chose_the_value_exists(entry):
-    chosen = entry.fields[3]
-    if chosen != "not measured" and not chosen.startswith("argument: "):
-        assert re.fullmatch(r"(bench|docs)/\S+(, (bench|docs)/\S+)*", chosen), chosen
-        assert [path for path in chosen.split(", ") if not (ROOT / path).is_file()] == []
+@pytest.mark.parametrize("entries", by_room(TUNED))
+def test_what_chose_the_value_exists(entries):
+    for entry in entries:
+        chosen = entry.fields[3]
+        if chosen != "not measured" and not chosen.startswith("argument: "):
+            assert re.fullmatch(r"(bench|docs)/\S+(, (bench|docs)/\S+)*", chosen), chosen
+            assert [path for path in chosen.split(", ") if not (ROOT / path).is_file()] == []
 
 
-@pytest.mark.parametrize("entry", MARGINS, ids=name_of)
-def test_a_margin_names_the_statement_that_argues_for_it(entry):
-    labels = theory.LABEL.findall(entry.fields[2])
-    every = {one.label for chapter in theory.chapters() for one in theory.statements(chapter)}
-    assert labels
-    assert set(labels) <= every
+@pytest.mark.parametrize("entries", by_room(MARGINS))
+def test_a_margin_names_the_statement_that_argues_for_it(entries):
+    for entry in entries:
+        labels = theory.LABEL.findall(entry.fields[2])
+        every = {one.label for chapter in theory.chapters() for one in theory.statements(chapter)}
+        assert labels
+        assert set(labels) <= every
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
-def test_an_entry_is_used_by_the_modules_of_its_heading(entry):
-    found = importers(entry)
-    assert found
-    assert set(found) <= set(entry.modules)
-    for module, name in found.items():
-        texts = [path.read_text(encoding="utf-8") for path in modules_of(entry.room)[module]]
-        imported = re.compile(r"^from \S+ c?import (\([^)]*\)|.*)$", re.M)
-        assert any(re.search(rf"\b{name}\b", imported.sub("", text)) for text in texts), (module, name)
+@pytest.mark.parametrize("entries", by_room(ENTRIES))
+def test_an_entry_is_used_by_the_modules_of_its_heading(entries):
+    for entry in entries:
+        found = importers(entry)
+        assert found
+        assert set(found) <= set(entry.modules)
+        for module, name in found.items():
+            texts = texts_without_imports(entry.room, module)
+            assert any(re.search(rf"\b{name}\b", text) for text in texts), (module, name)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -371,17 +396,18 @@ def test_modules_of_headings_exist_and_take_something(room):
     assert sorted(named - taking) == []
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.type not in ("", "enum")], ids=name_of)
-def test_a_compiled_constant_has_the_type_that_its_text_has_in_c(entry):
-    # the text stands in C as it is: 1 / 3 would be 0 there, and an int times an int may overflow
-    if entry.type == "real":
-        assert re.search(r"\.|e-?\d|GOPFAST_ROUND", entry.text)
-    elif entry.type in ("index", "long long"):
-        assert re.search(r"\dL\b", entry.text)
-    else:
-        assert entry.type == "int"
-        assert re.fullmatch(r"-?\d+", entry.text)
-    assert re.fullmatch(r"-?[\d.]+(e-?\d+)?L?|\(.*\)", entry.text), "an expression needs brackets"
+@pytest.mark.parametrize("entries", by_room([entry for entry in ENTRIES if entry.type not in ("", "enum")]))
+def test_a_compiled_constant_has_the_type_that_its_text_has_in_c(entries):
+    for entry in entries:
+        # the text stands in C as it is: 1 / 3 would be 0 there, and an int times an int may overflow
+        if entry.type == "real":
+            assert re.search(r"\.|e-?\d|GOPFAST_ROUND", entry.text)
+        elif entry.type in ("index", "long long"):
+            assert re.search(r"\dL\b", entry.text)
+        else:
+            assert entry.type == "int"
+            assert re.fullmatch(r"-?\d+", entry.text)
+        assert re.fullmatch(r"-?[\d.]+(e-?\d+)?L?|\(.*\)", entry.text), "an expression needs brackets"
 
 
 def test_the_parser_finds_constants_of_both_languages():

@@ -61,6 +61,13 @@ cdef extern from *:
     # measured
     int FIRST_VAIN "4"
 
+    # [convex_step] Convex quadratic programs.
+
+    # of a normal's square, that active rows must leave of it, or it depends on them | part | (0, 1) | not measured
+    real DEPENDENT "1e-20"
+    # violation with which a row counts as met | relative to its terms or its length | (0, 1) | not measured
+    real NEARLY_ACTIVE "1e-12"
+
     # [convex_programs] Convex programs of one side.
 
     # of HiGHS, of rows and of reduced costs | the core's units | [1e-10, 1e-3] | argument: HiGHS takes no smaller one

@@ -264,6 +264,15 @@ IN_MOMENTS_OF_PROOFS = 30
 # of HiGHS, of rows and of reduced costs | the program's scale | [1e-10, 1e-3] | not measured
 PROGRAM_TOLERANCE = 1e-9
 
+# [lines] Lines beside functions, in the programs of proofs (XF3).
+
+# at solutions, of each function | rows | [0, inf) | not measured
+TANGENTS_OF_A_FUNCTION = 4
+# by which a solution is beyond a function for a tangent there | of the value's size | [0, 1) | not measured
+LEAST_TOUCH = 1e-9
+# from an end where a function is too steep to the place of a tangent | part of the interval | (0, 1) | not measured
+NEAR_END = 1e-3
+
 # [proof] Proofs (V9).
 
 # for each that the search took | nodes | [1, inf) | not measured
@@ -289,6 +298,9 @@ NARROW = 1e-9
 # of the gap, or of the tolerance, that a proof may give away of a bound that a limit left | part | (0, 1) | not
 # measured
 SHARE = 1e-3
+# that a proof of an optimum keeps to | certificates' margin | (1, inf) | argument: the part of it that is left beside
+# `SHARE` must be more than the margin
+LEAST_TOLERANCE = 4.0
 
 # [recession] Rays along which a problem is unbounded (X11).
 

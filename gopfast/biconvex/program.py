@@ -68,6 +68,7 @@ class Program:
         pairs = np.array(list(self.products), int).reshape(-1, 2)
         self.pair_i, self.pair_j = pairs.T
         self.squares, self.square_rows = [], []  # vectors; rows of the program: lists of places in `squares`
+        self.in_squares = np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros(0)
         self.lines = Lines(problem.functions)
         self._fixed_rows()
         self._templates()
@@ -240,12 +241,11 @@ class Program:
             values = np.append(values, own_values * self.col_scale[own_cols])
             constant, unknown = np.append(constant, own_constant), np.append(unknown, ~np.isfinite(own_constant))
         if self.square_rows:
-            parts = [self._square_row(own) for own in self.square_rows]
-            rows = np.concatenate([rows, *(np.full(len(part[0]), n_base + t) for t, part in enumerate(parts))])
-            cols = np.concatenate([cols, *(part[0] for part in parts)])
-            values = np.concatenate([values, *(part[1] * self.col_scale[part[0]] for part in parts)])
-            constant = np.append(constant, [part[2] for part in parts])
-            unknown = np.append(unknown, np.zeros(len(parts), bool))
+            own_rows, own_cols, own_values, own_constant = self._of_squares()
+            rows, cols = np.append(rows, n_base + own_rows), np.append(cols, own_cols)
+            values = np.append(values, own_values * self.col_scale[own_cols])
+            constant = np.append(constant, own_constant)
+            unknown = np.append(unknown, np.zeros(len(own_constant), bool))
         # one place for what a row has twice of a column
         key, inverse = np.unique(rows * (self.n + len(self.products)) + cols, return_inverse=True)
         values = np.bincount(inverse.reshape(-1), values, len(key))
@@ -274,6 +274,17 @@ class Program:
         else:
             self.lp.load(np.zeros(len(self.col_scale)), *arguments)
         self.n_rows, self.loaded = n_rows, (low, high, len(self.square_rows))
+
+    def _of_squares(self):
+        """Rows, columns and values of all sums of squares, and their constants."""
+        if len(self.square_rows) != len(self.in_squares[-1]):
+            parts = [self._square_row(own) for own in self.square_rows]
+            self.in_squares = (
+                np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]),
+                *(np.concatenate([part[side] for part in parts]) for side in range(2)),
+                np.array([part[2] for part in parts]),
+            )  # fmt: skip
+        return self.in_squares
 
     def _square_row(self, own):
         """Columns, values and constant of a sum of squares."""
@@ -377,9 +388,8 @@ class Program:
         of_lines = y[len(self.first) : n_base]
         rows, cols, values, _ = self.lines.loaded
         total -= np.bincount(cols, values * of_lines[rows], len(total))
-        for t in np.flatnonzero(y[n_base:]):
-            cols, values, _ = self._square_row(self.square_rows[t])
-            total[cols] -= y[n_base + t] * values
+        rows, cols, values, _ = self._of_squares()
+        total -= np.bincount(cols, values * y[n_base:][rows], len(total))
         return total[: self.n], np.append(weights[self.n :], self.lines.totals(of_lines))
 
     def scores(self, solved, low, high):

@@ -92,15 +92,15 @@ class Lines:
         found = [abs(columns[v] - atoms.value(*kind, x[u])) for kind, (u, v) in places]
         return np.nan_to_num(np.array(found), nan=0.0, posinf=0.0)
 
-    def touch(self, x, low, high, scale):
-        """Take tangents at a solution, of functions that it is beyond; whether there are any."""
+    def touch(self, x, low, high, least):
+        """Take tangents at a solution, of functions that it is beyond by more than `least` (K,); whether any."""
         is_new = False
         for k, (own, kind) in enumerate(zip(self.functions, self.kinds, strict=True)):
             u = float(min(max(x[own.argument], low[own.argument]), high[own.argument]))
             value, slope, _ = atoms.derivatives(*kind, u)
             beyond = (value - x[own.value]) * (1.0 if own.is_convex else -1.0)
-            if beyond > LEAST_TOUCH * max(scale[own.value], abs(value)) and math.isfinite(slope) and (
-                    slope not in self.touched[k]):
+            is_beyond = beyond > max(least[k], LEAST_TOUCH * abs(value))
+            if is_beyond and math.isfinite(slope) and slope not in self.touched[k]:
                 self.touched[k] = [*self.touched[k], slope][-TANGENTS_OF_A_FUNCTION:]
                 is_new = True
         return is_new

@@ -15,12 +15,14 @@ from gopfast.biconvex.lines import Lines
 from gopfast.biconvex.tuning import (
     ADDED_IN_PROOFS as MOST_ADDED_PRODUCTS,
     IN_MOMENTS_OF_PROOFS as MOST_IN_MOMENTS,
+    LEAST_TOUCH,
     MOST_LIFTED,
     MOST_SQUARES,
     PROGRAM_TOLERANCE as TOLERANCE,
     SQUARE_VIOLATION as LEAST_VIOLATION,
     SQUARES_A_ROUND,
     TOO_SMALL,
+    WORTH_A_TOUCH,
 )
 from gopfast.lp.lp import Lp
 
@@ -73,6 +75,7 @@ class Program:
         self._fixed_rows()
         self._templates()
         self._scale(problem.low, problem.high)
+        self.whole_scale = self.scale
 
     def close(self):
         """Free the solver."""
@@ -409,14 +412,18 @@ class Program:
             np.add.at(score, self.pair_i, of_products)
             np.add.at(score, self.pair_j, of_products)
             np.add.at(score, places, of_functions)
-            score *= (high - low) / np.maximum(self.scale, 1e-300)
+            score *= (high - low) / self.whole_scale
             if score.max(initial=0.0) > 1e-9 * self.cost_scale:
                 break
         return score, x
 
-    def add_tangents(self, x, low, high):
-        """Add tangents of functions that a solution violates; whether there are any."""
-        found = np.isfinite(x).all() and self.lines.touch(x, low, high, self.scale)
+    def add_tangents(self, solved, low, high, lacks):
+        """Add tangents of functions that a solution violates, by what may count of what a bound lacks; whether any."""
+        least = LEAST_TOUCH * self.scale[self.lines.values]
+        if solved.weights is not None and len(least):
+            prices = np.abs(solved.weights[-len(least) :]) + np.abs(solved.reduced[self.lines.values])
+            least = np.maximum(least, WORTH_A_TOUCH * lacks / np.maximum(prices, 1e-300))
+        found = np.isfinite(solved.x).all() and self.lines.touch(solved.x, low, high, least)
         if found:
             self.loaded = None
         return found

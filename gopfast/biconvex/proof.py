@@ -311,8 +311,13 @@ class _Prover:
             basis = solved.basis
             if not solved.optimal:
                 break
-            more = [self.program.add_squares(solved.x), self.program.add_tangents(solved.x, low, high)]
-            if not any(more):
+            lacks = math.inf if certificate is None else max(-self.least(certificate, low, high), 0.0)
+            # squares take more time than they save where functions must be divided in any case
+            if self.problem.functions:
+                is_new = self.program.add_tangents(solved, low, high, lacks)
+            else:
+                is_new = self.program.add_squares(solved.x)
+            if not is_new:
                 break
         return solved
 

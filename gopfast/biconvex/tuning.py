@@ -264,12 +264,15 @@ IN_MOMENTS_OF_PROOFS = 30
 # of HiGHS, of rows and of reduced costs | the program's scale | [1e-10, 1e-3] | not measured
 PROGRAM_TOLERANCE = 1e-9
 
-# [lines] Lines beside functions, in the programs of proofs (XF3).
+# [lines, program] Lines beside functions, in the programs of proofs (XF3).
 
 # at solutions, of each function | rows | [0, inf) | not measured
 TANGENTS_OF_A_FUNCTION = 4
 # by which a solution is beyond a function for a tangent there | of the value's size | [0, 1) | not measured
 LEAST_TOUCH = 1e-9
+# what a tangent may raise the bound by, if it is added | part of what the bound lacks | [0, 1) | not
+# measured
+WORTH_A_TOUCH = 0.05
 # from an end where a function is too steep to the place of a tangent | part of the interval | (0, 1) | not measured
 NEAR_END = 1e-3
 

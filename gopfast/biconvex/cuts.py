@@ -2,6 +2,8 @@
 
 Of a row with products its affine bounds: each product is replaced by one that McCormick's factors give, or by the most
 that it can be in the box.
+
+Theory: (V9) of docs/theory/proofs.md.
 """
 
 import numpy as np

@@ -38,7 +38,8 @@ print(gopfast.check(result.proof, best))
 # costs, but for those near the fewest that can be, where there is another local optimum. What is left out has no network.
 # All of it is proved, the costs to one part in a hundred.
 
-shares = np.linspace(0, 1, 17)
+N_SHARES = 17  # in the tests: 3
+shares = np.linspace(0, 1, N_SHARES)
 found = [gopfast.solve(network(f"f21 == {10 * share}"), rel_tol=1e-2) for share in shares]
 costs = [own.objective if own.success else np.nan for own in found]
 print([f"{share:.2f}" for share, own in zip(shares, found, strict=True) if own.status.name == "INFEASIBLE"])

@@ -9,6 +9,7 @@ Theory: (V9) of docs/theory/proofs.md.
 import numpy as np
 
 from gopfast.biconvex.margins import CUT_MARGIN as MARGIN
+from gopfast.biconvex.tuning import WORTH_BY_PRODUCTS
 
 
 class Cuts:
@@ -44,6 +45,9 @@ class Cuts:
         self.coefficients = forms[:, ~is_linear][self.at, term]
         self.i, self.j = first[~is_linear][term] - 1, second[~is_linear][term] - 1
         self.is_affine = np.bincount(self.at, minlength=len(self.rows)) == 0
+        # rows with products take time, and are of most use where formulas made variables or bounds are missing
+        is_bounded = np.isfinite(problem.low).all() and np.isfinite(problem.high).all()
+        self.takes_products = not self.is_affine.all() and (bool(problem.functions) or not is_bounded)
 
     def by_rows(self, low, high, worth):
         """
@@ -55,13 +59,22 @@ class Cuts:
         worth : float
             The share of an interval that a cut must leave at most.
         """
-        found = []
-        for version in range(1 if self.is_affine.all() else 3):
+        # of a variable's side the best, by the row and the version that show it
+        best = {}
+        for version in range(3 if self.takes_products else 1):
             slacks, sizes, known = self._affine(version, low, high)
-            for r, moves in _moves(slacks, sizes, low, high, worth):
-                if known[r]:
-                    found.append((self._certificate(r, version), moves))
-        return found
+            known &= self.is_affine | self.takes_products
+            least = np.where(self.is_affine, worth, WORTH_BY_PRODUCTS)
+            for r, moves in _moves(slacks, sizes, low, high, least[:, np.newaxis]):
+                for move in moves if known[r] else []:
+                    j, s, v = move
+                    side = j, s > 0
+                    if side not in best or (v > best[side][1][2] if s > 0 else v < best[side][1][2]):
+                        best[side] = (r, version), move
+        found = {}
+        for place, move in best.values():
+            found.setdefault(place, []).append(move)
+        return [(self._certificate(*place), moves) for place, moves in found.items()]
 
     def _affine(self, version, low, high):
         """Affine functions (R, n + 1) that slacks are at most, sizes of their constants, and which there are."""

@@ -311,9 +311,9 @@ class _Prover:
             basis = solved.basis
             if not solved.optimal:
                 break
-            lacks = math.inf if certificate is None else max(-self.least(certificate, low, high), 0.0)
             # squares take more time than they save where functions must be divided in any case
             if self.problem.functions:
+                lacks = math.inf if certificate is None else max(-self.least(certificate, low, high), 0.0)
                 is_new = self.program.add_tangents(solved, low, high, lacks)
             else:
                 is_new = self.program.add_squares(solved.x)

@@ -264,6 +264,11 @@ IN_MOMENTS_OF_PROOFS = 30
 # of HiGHS, of rows and of reduced costs | the program's scale | [1e-10, 1e-3] | not measured
 PROGRAM_TOLERANCE = 1e-9
 
+# [cuts] Bounds by single rows (V9).
+
+# of an interval that is left by a cut of a row with products | part | (0, 1) | not measured
+WORTH_BY_PRODUCTS = 0.8
+
 # [lines, program] Lines beside functions, in the programs of proofs (XF3).
 
 # at solutions, of each function | rows | [0, inf) | not measured

@@ -1,6 +1,7 @@
 """Problems with exponentials, logarithms and powers beside SCIP: published ones and random ones; prints Markdown.
 
 Run: python bench/biconvex_functions.py [--seconds 20] [--number 100] [--seed 0]     (needs pip install '.[bench]')
+     python bench/biconvex_functions.py --proofs     writes proofs of the same problems and checks them, without SCIP
 
 One thread each, relative gap 1e-4 of the published ones and 1e-6 of the random ones; the limit is of the clock, times
 are processor seconds of the solve, the reading of formulas left out. SCIP is given the formulas as they are written.
@@ -85,6 +86,38 @@ def by_scip(objective, equations, variables, seconds):
     return value, model.getDualbound(), time.process_time() - started
 
 
+def proved(problem, options):
+    """The result, its proof as checked or the note that says why there is none, and the seconds of both."""
+    started = time.process_time()
+    result = gopfast.solve(problem, proof=True, **options)
+    middle = time.process_time()
+    found = result.notes[-1] if result.proof is None else gopfast.check(result.proof, problem)
+    return result, found, middle - started, time.process_time() - middle
+
+
+def write_proofs(arguments, options):
+    """A table of the published problems' proofs, and how many of the random ones have one."""
+    print("| problem | proved | attained | leaves | kB | s | s of the check |\n" + "| --- " * 7 + "|")
+    for name, _, *parts in published():
+        result, found, *seconds = proved(gopfast.PolynomialProblem(*parts), options | {"rel_tol": 1e-4})
+        row = [found, "", "", ""]
+        if result.proof is not None:
+            row = [f"{found.bound:.7g}", f"{found.objective:.7g}", f"{found.n_leaves}"]
+            row.append(f"{len(result.proof.data) / 1e3:.0f}")
+        print(f"| {name} | " + " | ".join([*row, *(f"{s:.2f}" for s in seconds)]) + " |", flush=True)
+    n_checked, times = 0, [[], []]
+    for seed in range(arguments.seed, arguments.seed + arguments.number):
+        result, found, *seconds = proved(functions.draw(np.random.default_rng((seed, 7))).problem(), options)
+        if result.proof is None:
+            print(f"seed {seed}: {found}")
+        n_checked += result.proof is not None
+        for own, s in zip(times, seconds, strict=True):
+            own.append(s)
+    means = [shifted_mean(own) for own in times]
+    print(f"\n{arguments.number} random problems: {n_checked} proofs, all checked; shifted means {means[0]:.3f} s with "
+          f"the search, {means[1]:.3f} s of the check (shift 0.01)")  # fmt: skip
+
+
 def is_proved(value, bound, rel_tol):
     return abs(value - bound) <= 1.01 * rel_tol * max(abs(value), 1e-9)
 
@@ -98,9 +131,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of the clock for each")
     parser.add_argument("--number", type=int, default=100, help="of random problems")
     parser.add_argument("--seed", type=int, default=0, help="the first")
+    parser.add_argument("--proofs", action="store_true", help="write and check proofs")
     arguments = parser.parse_args()
     options = {"n_threads": 1, "log": False, "time_limit": arguments.seconds}
     gopfast.solve(gopfast.PolynomialProblem("exp(x) - x", ["x^0.4 <= 2"], {"x": (0, 1)}), **options)  # imports
+    if arguments.proofs:
+        write_proofs(arguments, options)
+        return
     print("| problem | published | gopfast | bound | s | SCIP | bound | s |\n" + "| --- " * 8 + "|")
     for name, known, *parts in published():
         problem = gopfast.PolynomialProblem(*parts)

@@ -11,12 +11,13 @@ moved to where the rows hold exactly, or left out. A failure is
 
 Half of the problems are those of `fuzzing/statuses`, within wide, infinite and badly scaled bounds, whose status is
 known by construction, in rationals, or from SCIP: a wrong one is a failure, as is a solution of an infeasible problem.
-A fifth have exponentials, logarithms and powers, `fuzzing/functions`, and are evaluated by mpmath.
+A fifth have exponentials, logarithms and powers, `fuzzing/functions`, and are evaluated by mpmath; a third of these
+with proofs that are checked, forged, and searched for where there is none (`fuzzing/function_proofs`).
 
 Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
 
 Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED] [--statuses SHARE]
-     [--functions SHARE]
+     [--functions SHARE] [--proofs SHARE]
 """
 
 import argparse
@@ -34,7 +35,7 @@ import gopfast
 from gopfast import BiconvexProblem, Status
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from fuzzing import functions as with_functions, statuses as known_statuses
+from fuzzing import function_proofs, functions as with_functions, statuses as known_statuses
 
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
@@ -554,7 +555,7 @@ def one(seed, scip_share, scip_seconds, audit_share, time_limit):
     return instance.kind, result.status.name, wrong
 
 
-def one_with_functions(seed, audit_share, time_limit):
+def one_with_functions(seed, audit_share, time_limit, proof_share=0.0):
     """Draw a problem with exponentials, logarithms and powers, solve and check it: kind, status and what is wrong."""
     rng = np.random.default_rng((seed, 2))
     instance = with_functions.draw(rng)
@@ -565,7 +566,14 @@ def one_with_functions(seed, audit_share, time_limit):
                                max_nodes=int(rng.choice([1, 20, 300])))  # fmt: skip
     except Exception:
         return instance.kind, "raised", [traceback.format_exc()]
-    wrong = with_functions.wrong(instance, result, points)
+    wrong, status = with_functions.wrong(instance, result, points), result.status.name
+    if np.random.default_rng((seed, 4)).random() < proof_share:
+        try:
+            result = function_proofs.solved(problem, seed, 300, time_limit)
+            has_proof, more = function_proofs.checked(instance, problem, result, points, rng)
+        except Exception:
+            has_proof, more = False, [traceback.format_exc()]
+        status, wrong = f"{result.status.name}, {'' if has_proof else 'not '}checked", wrong + more
     if points and rng.random() < audit_share and np.isfinite([problem.lifted.lower, problem.lifted.upper]).all():
         value, best = points[0]
         with with_functions.precisely():
@@ -575,7 +583,7 @@ def one_with_functions(seed, audit_share, time_limit):
             wrong += audited(problem.lifted, float(value), problem.completed([*best, *slacks]), rounding, rng)
         except Exception:
             wrong.append(traceback.format_exc())
-    return instance.kind, result.status.name, wrong
+    return instance.kind, status, wrong
 
 
 def main():
@@ -588,6 +596,7 @@ def main():
     parser.add_argument("--scip-limit", type=float, default=0.5, help="seconds of SCIP's; most take 0.05")
     parser.add_argument("--statuses", type=float, default=0.5, help="share of problems whose status is known")
     parser.add_argument("--functions", type=float, default=0.2, help="share of problems with exponentials and the like")
+    parser.add_argument("--proofs", type=float, default=0.3, help="share of these that are proved and checked")
     parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
     arguments = parser.parse_args()
@@ -599,7 +608,9 @@ def main():
     while time.monotonic() < end and (number is None or counts.total() < number):
         share = np.random.default_rng((seed, 3)).random()
         if share < arguments.functions:
-            kind, status, wrong = one_with_functions(seed, arguments.audits, arguments.limit)
+            kind, status, wrong = one_with_functions(
+                seed, arguments.audits, arguments.limit, arguments.proofs
+            )
         elif np.random.default_rng((seed, 0)).random() < arguments.statuses:
             kind, status, wrong = one_status(seed, arguments.scip_limit if arguments.scip else 0.0, arguments.limit)
         else:

@@ -150,8 +150,7 @@ def solve(
         clusterwise regressions and biconvex problems. A search of a mixture then takes more nodes: it does without what
         has no entry in proofs, which `notes` names. Of covariance matrices and Gaussian posteriors leaves are kept in
         memory to the end. The proof of a biconvex problem is found by a search of its own, once the bound is known.
-        Where there is none, `notes` says why. Not for problems with exponentials, logarithms and the like, of which the
-        checker has no rule.
+        Where there is none, `notes` says why.
     memory_limit : float or str, optional
         Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and
         80 % of what is free then. Before that the search goes depth first, which needs no more memory but more nodes;
@@ -236,11 +235,6 @@ def solve_biconvex(problem, options, start, proof=None, stored=None):
         raise InputError(f"relaxation={options.relaxation!r} is for mixtures; biconvex problems take 'linear'")
     if proof is not None:
         options.refuse(("checkpoint",), "with a proof, which is found by a search of its own")
-        if isinstance(problem, PolynomialProblem) and problem.has_atoms:
-            raise InputError(
-                "proof must be None with exponentials, logarithms and powers that are no roots: the checker has no "
-                "rule for them yet"
-            )
     if isinstance(problem, (BiconvexProblem, PolynomialProblem)):
         return biconvex.solve(problem, options, start, proof, stored)
     # Here and not above: CVXPY is an optional extra.

@@ -1,9 +1,9 @@
 """The linear programs of a proof: in a box, what a certificate of `gopfast.checker` may add up.
 
 Columns are the variables z and the products w of two of them, rows the products of two factors that are not negative in
-the box, in these columns. Their duals are the multipliers of a certificate.
+the box, in these columns, and lines beside functions. Their duals are the multipliers of a certificate.
 
-Theory: (V9) of docs/theory/proofs.md.
+Theory: (V9) of docs/theory/proofs.md; (XF3) of docs/theory/functions.md.
 """
 
 from collections import defaultdict
@@ -11,15 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast.biconvex.lines import Lines
 from gopfast.biconvex.tuning import (
     ADDED_IN_PROOFS as MOST_ADDED_PRODUCTS,
     IN_MOMENTS_OF_PROOFS as MOST_IN_MOMENTS,
+    LEAST_TOUCH,
     MOST_LIFTED,
     MOST_SQUARES,
     PROGRAM_TOLERANCE as TOLERANCE,
     SQUARE_VIOLATION as LEAST_VIOLATION,
     SQUARES_A_ROUND,
     TOO_SMALL,
+    WORTH_A_TOUCH,
 )
 from gopfast.lp.lp import Lp
 
@@ -55,21 +58,24 @@ class Program:
 
     def __init__(self, problem, bound):
         self.problem, self.bound, n = problem, bound, problem.n
-        self.n, self.lp = n, None
+        self.n, self.lp, self.loaded = n, None, None
         first, second = problem.monomials
         pairs = [(i - 1, j - 1) for i, j in zip(first.tolist(), second.tolist(), strict=True) if i > 0]
         self.products = {pair: k for k, pair in enumerate(pairs)}
         self.n_own = len(pairs)
         self.lifted = self._lifts()
         self._add_moments()
-        self.in_products = sorted({i for pair in self.products for i in pair})
-        self.scale = _power(np.maximum(_finite(np.abs(problem.low)), _finite(np.abs(problem.high))))
+        arguments = {own.argument for own in problem.functions}
+        self.in_products = sorted({i for pair in self.products for i in pair} | arguments)
         pairs = np.array(list(self.products), int).reshape(-1, 2)
         self.pair_i, self.pair_j = pairs.T
-        self.col_scale = np.append(self.scale, self.scale[self.pair_i] * self.scale[self.pair_j])
         self.squares, self.square_rows = [], []  # vectors; rows of the program: lists of places in `squares`
+        self.in_squares = np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros(0)
+        self.lines = Lines(problem.functions)
         self._fixed_rows()
         self._templates()
+        self._scale(problem.low, problem.high)
+        self.whole_scale = self.scale
 
     def close(self):
         """Free the solver."""
@@ -149,7 +155,6 @@ class Program:
         self.dense[:, columns] = self.problem.forms[:, 1:]
         self.constants = self.problem.forms[:, 0]
         self.cost = self.dense[-1]
-        self.cost_scale = float(_power(np.abs(self.cost * self.col_scale).max(initial=0.0)))
 
     def _templates(self):
         """Rows of the program: columns, and values that are base + slope times a bound; factors of every row."""
@@ -211,8 +216,15 @@ class Program:
 
     # A box
 
+    def _scale(self, low, high):
+        """Scale columns and costs by what they can be in a box."""
+        self.scale = _power(np.maximum(_finite(np.abs(low)), _finite(np.abs(high))))
+        self.col_scale = np.append(self.scale, self.scale[self.pair_i] * self.scale[self.pair_j])
+        self.cost_scale = float(_power(np.abs(self.cost * self.col_scale).max(initial=0.0)))
+
     def _load(self, low, high):
         """Load the program of a box."""
+        self._scale(low, high)
         bounds = np.append(low, high)
         finite = np.where(np.isfinite(bounds), bounds, 0.0)
         values = (self.base + self.slope * finite[self.bound_of]) * self.col_scale[self.cols]
@@ -222,15 +234,21 @@ class Program:
         unknown = ((c[:, 1] != 0) & ~np.isfinite(bounds[one])) | (
             (c[:, 3] != 0) & ~(np.isfinite(bounds[a]) & np.isfinite(bounds[b])))  # fmt: skip
         unknown |= np.bincount(self.rows, (self.slope != 0) & ~np.isfinite(bounds[self.bound_of]), len(constant)) > 0
-        n_rows, n_base = len(constant) + len(self.square_rows), len(constant)
+        n_own = len(constant)
+        n_base = n_own + self.lines.n_rows
+        n_rows = n_base + len(self.square_rows)
         rows, cols = self.rows, self.cols
+        if self.lines.n_rows:
+            own_rows, own_cols, own_values, own_constant = self.lines.load(low, high)
+            rows, cols = np.append(rows, n_own + own_rows), np.append(cols, own_cols)
+            values = np.append(values, own_values * self.col_scale[own_cols])
+            constant, unknown = np.append(constant, own_constant), np.append(unknown, ~np.isfinite(own_constant))
         if self.square_rows:
-            parts = [self._square_row(own) for own in self.square_rows]
-            rows = np.concatenate([rows, *(np.full(len(part[0]), n_base + t) for t, part in enumerate(parts))])
-            cols = np.concatenate([cols, *(part[0] for part in parts)])
-            values = np.concatenate([values, *(part[1] * self.col_scale[part[0]] for part in parts)])
-            constant = np.append(constant, [part[2] for part in parts])
-            unknown = np.append(unknown, np.zeros(len(parts), bool))
+            own_rows, own_cols, own_values, own_constant = self._of_squares()
+            rows, cols = np.append(rows, n_base + own_rows), np.append(cols, own_cols)
+            values = np.append(values, own_values * self.col_scale[own_cols])
+            constant = np.append(constant, own_constant)
+            unknown = np.append(unknown, np.zeros(len(own_constant), bool))
         # one place for what a row has twice of a column
         key, inverse = np.unique(rows * (self.n + len(self.products)) + cols, return_inverse=True)
         values = np.bincount(inverse.reshape(-1), values, len(key))
@@ -240,7 +258,7 @@ class Program:
         self.row_scale = 1.0 / _power(largest)
         values *= self.row_scale[rows]
         lower = -constant * self.row_scale
-        equal = np.append(self.is_equation, np.zeros(n_rows - n_base, bool))
+        equal = np.append(self.is_equation, np.zeros(n_rows - n_own, bool))
         upper = np.where(equal, lower, np.inf)
         lower, upper = np.where(unknown, -np.inf, lower), np.where(unknown, np.inf, upper)
         self.cutoff_lower = lower[self.cutoff_row] - (self.bound or 0.0) * self.row_scale[self.cutoff_row]
@@ -259,6 +277,17 @@ class Program:
         else:
             self.lp.load(np.zeros(len(self.col_scale)), *arguments)
         self.n_rows, self.loaded = n_rows, (low, high, len(self.square_rows))
+
+    def _of_squares(self):
+        """Rows, columns and values of all sums of squares, and their constants."""
+        if len(self.square_rows) != len(self.in_squares[-1]):
+            parts = [self._square_row(own) for own in self.square_rows]
+            self.in_squares = (
+                np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]),
+                *(np.concatenate([part[side] for part in parts]) for side in range(2)),
+                np.array([part[2] for part in parts]),
+            )  # fmt: skip
+        return self.in_squares
 
     def _square_row(self, own):
         """Columns, values and constant of a sum of squares."""
@@ -288,7 +317,7 @@ class Program:
         -------
         Solved
         """
-        if not (objective is False and cost is not None and getattr(self, "loaded", None) is not None
+        if not (objective is False and cost is not None and self.loaded is not None
                 and self.loaded[0] is low and self.loaded[1] is high and self.loaded[2] == len(self.square_rows)):
             self._load(low, high)
             if basis is not None:
@@ -338,9 +367,13 @@ class Program:
         y[used] = duals[used] * self.row_scale[used] * scale
         base = used[used < len(self.first)]
         first, second, multipliers = [self.first[base]], [self.second[base]], [y[base]]
-        first_square = 2 * self.n + 2 + len(self.problem.is_equation)
-        for t in used[used >= len(self.first)]:
-            own = np.array(self.square_rows[t - len(self.first)])
+        first_square, n_base = 2 * self.n + 2 + len(self.problem.is_equation), len(self.first) + self.lines.n_rows
+        lines = used[(used >= len(self.first)) & (used < n_base)]
+        first.append(self.lines.codes(lines - len(self.first)))
+        second.append(np.zeros(len(lines), int))
+        multipliers.append(y[lines])
+        for t in used[used >= n_base]:
+            own = np.array(self.square_rows[t - n_base])
             first.append(first_square + own)
             second.append(first_square + own)
             multipliers.append(np.full(len(own), y[t]))
@@ -353,26 +386,47 @@ class Program:
         values = self.base + self.slope * finite[self.bound_of]
         own = y[: len(self.first)]
         total = self.cost - np.bincount(self.cols, values * own[self.rows], len(self.cost))
-        for t in np.flatnonzero(y[len(self.first) :]):
-            cols, values, _ = self._square_row(self.square_rows[t])
-            total[cols] -= y[len(self.first) + t] * values
         weights = self.cost - own[: self.cutoff_row] @ self.dense[:-1]
-        return total[: self.n], weights[self.n :]
+        n_base = len(self.first) + self.lines.n_rows
+        of_lines = y[len(self.first) : n_base]
+        rows, cols, values, _ = self.lines.loaded
+        total -= np.bincount(cols, values * of_lines[rows], len(total))
+        rows, cols, values, _ = self._of_squares()
+        total -= np.bincount(cols, values * y[n_base:][rows], len(total))
+        return total[: self.n], np.append(weights[self.n :], self.lines.totals(of_lines))
 
     def scores(self, solved, low, high):
-        """How far the products of each variable (n,) are off at a solution, and the solution (n,)."""
+        """How far products and functions of each variable (n,) are off at a solution, and the solution (n,)."""
         x = np.clip(solved.x[: self.n], low, high)
         if not np.isfinite(solved.x).all():
             return np.zeros(self.n), 0.5 * (low + high)
         off = np.abs(solved.x[self.n :] - x[self.pair_i] * x[self.pair_j])
+        off, n_products = np.append(off, self.lines.off(solved.x, x)), len(off)
         weights = np.ones(len(off)) if solved.weights is None else np.abs(solved.weights)
-        for cost in (off * weights, off / self.col_scale[self.n :]):
-            cost[self.n_own :] = 0.0
-            score = np.bincount(self.pair_i, cost, self.n) + np.bincount(self.pair_j, cost, self.n)
-            score *= (high - low) / np.maximum(self.scale, 1e-300)
+        # an argument without bounds is not divided: its value is
+        places = [v if np.isinf(high[u] - low[u]) else u for u, v in self.lines.places]
+        for cost in (off * weights, off / np.append(self.col_scale[self.n :], self.scale[self.lines.values])):
+            cost[self.n_own : n_products] = 0.0
+            of_products, of_functions = cost[:n_products], cost[n_products:]
+            score = np.zeros(self.n)
+            np.add.at(score, self.pair_i, of_products)
+            np.add.at(score, self.pair_j, of_products)
+            np.add.at(score, places, of_functions)
+            score *= (high - low) / self.whole_scale
             if score.max(initial=0.0) > 1e-9 * self.cost_scale:
                 break
         return score, x
+
+    def add_tangents(self, solved, low, high, lacks):
+        """Add tangents of functions that a solution violates, by what may count of what a bound lacks; whether any."""
+        least = LEAST_TOUCH * self.scale[self.lines.values]
+        if solved.weights is not None and len(least):
+            prices = np.abs(solved.weights[-len(least) :]) + np.abs(solved.reduced[self.lines.values])
+            least = np.maximum(least, WORTH_A_TOUCH * lacks / np.maximum(prices, 1e-300))
+        found = np.isfinite(solved.x).all() and self.lines.touch(solved.x, low, high, least)
+        if found:
+            self.loaded = None
+        return found
 
     def add_squares(self, x):
         """Add squares that a solution violates, for moments of variables; whether there are any."""

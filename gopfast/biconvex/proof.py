@@ -21,6 +21,7 @@ from gopfast.biconvex.margins import GIVEN_AWAY as ROUNDING, PROOF_MARGIN as MAR
 from gopfast.biconvex.program import Program
 from gopfast.biconvex.tuning import (
     GRIDS,
+    LEAST_TOLERANCE,
     MIDDLE,
     MOST_NODES_BESIDE as MOST_NODES,
     MOST_NODES_EACH,
@@ -32,7 +33,7 @@ from gopfast.biconvex.tuning import (
     WORTH_A_CUT,
     WORTH_A_PROGRAM,
 )
-from gopfast.checker import ProofError, biconvex, file
+from gopfast.checker import ProofError, biconvex, file, functions
 from gopfast.checker.certificate import Certificates
 from gopfast.checker.hyperbolas import hyperbola, with_tangents
 from gopfast.proof import keep
@@ -89,7 +90,8 @@ def _claimed(result, value, bound, tolerance):
         return None
     if not math.isfinite(bound):
         raise Unproved("there is no bound")
-    if result.status is Status.OPTIMAL and tolerance > 0:
+    # tolerances below what certificates need to hold have no proof: an optimum of 0, mostly
+    if result.status is Status.OPTIMAL and tolerance > LEAST_TOLERANCE * MARGIN * (1 + abs(value)):
         return value - (1 - SHARE) * tolerance
     gap = value - bound if math.isfinite(value) else 0.0
     return bound - max(ROUNDING * (1 + abs(bound)), SHARE * gap)
@@ -128,7 +130,7 @@ def prove(problem, bound, n_nodes, seconds=math.inf, point=None):
             prover.run(time.perf_counter() + seconds)
         finally:
             prover.program.close()
-        found = prover.entries.arrays(prover.program.vectors())
+        found = prover.entries.arrays(prover.program.vectors(), prover.program.lines)
         return found | {"hyperbolas": rows, "tangents": tangents}
 
 
@@ -156,6 +158,9 @@ class _Entries:
         self.splits.append(variable)
         self.points.append(point)
 
+    def ranges(self):
+        self.split(biconvex.RANGES, 0.0)
+
     def leaf(self, certificate):
         self.splits.append(biconvex.LEAF)
         self._add(certificate)
@@ -171,14 +176,18 @@ class _Entries:
         self.terms.append(certificate)
         self.starts.append(self.starts[-1] + len(certificate[0]))
 
-    def arrays(self, vectors):
-        """Return all arrays."""
+    def arrays(self, vectors, lines):
+        """Return all arrays; of the lines those that are used."""
         columns = [np.concatenate([term[side] for term in self.terms]) for side in range(3)]
+        own = columns[0] < 0
+        used, places = np.unique((-1 - columns[0][own]) // 2, return_inverse=True)
+        columns[0][own] = -1 - 2 * places - (-1 - columns[0][own]) % 2
         moves = list(zip(*self.moves, strict=True)) or [[], [], []]
         return {
             "splits": self.splits, "points": self.points, "starts": self.starts, "first": columns[0],
             "second": columns[1], "multipliers": columns[2], "cuts": self.cuts, "variables": moves[0],
             "slopes": moves[1], "ends": moves[2], "vectors": vectors,
+            "lines": np.array(lines.numbers, int)[used], "line_slopes": np.array(lines.slopes)[used],
         }  # fmt: skip
 
 
@@ -203,7 +212,8 @@ class _Prover:
         """Return the checker's remainder of a certificate; None where it takes none."""
         vectors = self.program.vectors()
         if self.rule is None or len(vectors) != self.n_vectors:
-            self.rule, self.n_vectors = Certificates(self.problem, vectors, self.bound), len(vectors)
+            lines = self.program.lines.numbers, self.program.lines.slopes
+            self.rule, self.n_vectors = Certificates(self.problem, vectors, self.bound, lines), len(vectors)
         try:
             return self.rule.rest(*certificate, low, high)
         except ValueError:
@@ -255,9 +265,22 @@ class _Prover:
             before = low, high
             for certificate, moves in found:
                 low, high = self.enter_cuts(certificate, moves, low, high)
-            if not found or (low > high).any() or (low is before[0] and high is before[1]):
+            low, high = self.by_ranges(low, high)
+            if (low > high).any() or (low is before[0] and high is before[1]):
                 break
         return low, high
+
+    def by_ranges(self, low, high):
+        """Cut a box by the ranges of functions."""
+        if not self.problem.functions or (low > high).any():
+            return low, high
+        first, last = functions.narrowed(self.problem.functions, low, high)
+        gained = (last - first) < WORTH_A_CUT * (high - low)
+        gained |= np.isfinite(first) & ~np.isfinite(low) | np.isfinite(last) & ~np.isfinite(high)
+        if not (gained.any() or (first > last).any()):
+            return low, high
+        self.entries.ranges()
+        return first, last
 
     def enter_cuts(self, certificate, moves, low, high):
         """Enter the cuts that the checker accepts; return the box that is left."""
@@ -286,7 +309,15 @@ class _Prover:
                         self.entries.leaf(own)
                         return None
             basis = solved.basis
-            if not solved.optimal or not self.program.add_squares(solved.x):
+            if not solved.optimal:
+                break
+            # squares take more time than they save where functions must be divided in any case
+            if self.problem.functions:
+                lacks = math.inf if certificate is None else max(-self.least(certificate, low, high), 0.0)
+                is_new = self.program.add_tangents(solved, low, high, lacks)
+            else:
+                is_new = self.program.add_squares(solved.x)
+            if not is_new:
                 break
         return solved
 

@@ -283,6 +283,23 @@ IN_MOMENTS_OF_PROOFS = 30
 # of HiGHS, of rows and of reduced costs | the program's scale | [1e-10, 1e-3] | not measured
 PROGRAM_TOLERANCE = 1e-9
 
+# [cuts] Bounds by single rows (V9).
+
+# of an interval that is left by a cut of a row with products | part | (0, 1) | not measured
+WORTH_BY_PRODUCTS = 0.8
+
+# [lines, program] Lines beside functions, in the programs of proofs (XF3).
+
+# at solutions, of each function | rows | [0, inf) | not measured
+TANGENTS_OF_A_FUNCTION = 4
+# by which a solution is beyond a function for a tangent there | of the value's size | [0, 1) | not measured
+LEAST_TOUCH = 1e-9
+# what a tangent may raise the bound by, if it is added | part of what the bound lacks | [0, 1) | not
+# measured
+WORTH_A_TOUCH = 0.05
+# from an end where a function is too steep to the place of a tangent | part of the interval | (0, 1) | not measured
+NEAR_END = 1e-3
+
 # [proof] Proofs (V9).
 
 # for each that the search took | nodes | [1, inf) | not measured
@@ -308,6 +325,9 @@ NARROW = 1e-9
 # of the gap, or of the tolerance, that a proof may give away of a bound that a limit left | part | (0, 1) | not
 # measured
 SHARE = 1e-3
+# that a proof of an optimum keeps to | certificates' margin | (1, inf) | argument: the part of it that is left beside
+# `SHARE` must be more than the margin
+LEAST_TOLERANCE = 4.0
 
 # [recession] Rays along which a problem is unbounded (X11).
 

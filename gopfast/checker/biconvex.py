@@ -1,4 +1,4 @@
-"""Proofs of biconvex problems: linear, bilinear and quadratic terms, continuous variables.
+"""Proofs of biconvex problems: linear, bilinear and quadratic terms, functions of one variable, continuous variables.
 
 The problem is an object as `gopfast.BiconvexProblem.from_json` or `gopfast.PolynomialProblem.read` reads it, minimised
 here whatever its sense. Products of three and more variables are taken apart here (`products`): the tree and its
@@ -10,13 +10,15 @@ certificates are of the variables of the object and then of those that this adds
 
 ``splits`` and ``points`` (M,): nodes, each before all below it. A number from 0: the variable that is split at the
 point, the lower part first. -1: a leaf, which has no feasible point better than the bound, or is empty. -2: a box that
-is cut, with one node below it. Leaves and cuts have a certificate (`gopfast.checker.certificate`) each, in the tree's
+is cut, with one node below it. -3: a box that the ranges of the problem's functions narrow, with one node below it
+(`gopfast.checker.functions`). Leaves and cuts have a certificate (`gopfast.checker.certificate`) each, in the tree's
 order: ``first``, ``second`` and ``multipliers``, of the C-th those from ``starts[C]`` to ``starts[C + 1]``. A cut also
 has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``, ``slopes`` and ``ends``: j, s and v. ``vectors`` are
 (S, n + 1). ``tangents`` (T, n + 1) are affine functions that are not negative where the rows ``hyperbolas`` (T,) hold
-(`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own.
+(`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own. ``lines`` (L,)
+and ``line_slopes`` (L,): functions, by number from 0, and slopes of lines beside them.
 
-Theory: (V9), (V11) of docs/theory/proofs.md.
+Theory: (V9), (V11) of docs/theory/proofs.md; (XF3) of docs/theory/functions.md.
 """
 
 import hashlib
@@ -28,6 +30,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from . import functions
 from .certificate import Certificates
 from .entries import item, number, numbers
 from .errors import ProofError
@@ -37,7 +40,7 @@ from .products import range_of, taken_apart
 from .rounding import UNIT, up
 from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION
 
-LEAF, CUT = -1, -2
+LEAF, CUT, RANGES = -1, -2, -3
 LARGEST = 1e100
 
 
@@ -64,11 +67,11 @@ class BiconvexProblem:
         The slacks that are affine; zeros for the others.
     polynomials : list of dict
         What `forms` has, exactly: pairs -> Fraction.
+    functions : list of gopfast.checker.functions.Function
+        Of variables that are functions of others.
     """
 
     def __init__(self, record):
-        if isinstance(record, dict) and record.get("functions"):
-            raise ProofError("problem", "functions: there is no rule for exponentials, logarithms and the like")
         variables = item(record, "variables", "problem")
         if not isinstance(variables, dict) or not variables:
             raise ProofError("problem", "variables must be an object")
@@ -80,6 +83,7 @@ class BiconvexProblem:
         self.low = np.array([-math.inf if low is None else _number(low) for low, _ in bounds])
         self.high = np.array([math.inf if high is None else _number(high) for _, high in bounds])
         place = {name: i + 1 for i, name in enumerate(self.names)}
+        self.functions = functions.read(record.get("functions") or [], place, self.low)
         rows = record.get("constraints") or []
         if not isinstance(rows, list):
             raise ProofError("problem", "constraints must be a list")
@@ -152,6 +156,8 @@ class BiconvexProblem:
         text = hashlib.sha256(json.dumps([self.names, self.sense, self.is_equation.tolist()]).encode())
         for array in (self.low, self.high, *self.monomials, self.forms):
             text.update(np.ascontiguousarray(array + 0.0, dtype="<f8").tobytes())
+        if self.functions:
+            text.update(json.dumps([[*own[:1], own.exponent.hex(), *own[2:]] for own in self.functions]).encode())
         return text.hexdigest()
 
     def objective(self, z):
@@ -167,7 +173,7 @@ class BiconvexProblem:
         That of a row is divided by its greatest term at the point, but at least by f, the least of 1, its greatest
         coefficient and the greatest that a term can be, and at most by the greatest of f, its constant, and the
         greatest terms where variables are 1, and 0, or as near to it as they can be; that of a variable's bound by the
-        bound or 1.
+        bound or 1; of a function's value relative to itself, or to 1 where it can be as large.
         """
         z = self.completed(z)
         terms = self._terms(z)[:-1]
@@ -186,7 +192,17 @@ class BiconvexProblem:
         rows = np.maximum(excess, 0.0) / size
         out = np.maximum(np.maximum(self.low - z, z - self.high), 0.0)
         out /= np.maximum(1.0, np.where(z < self.low, np.abs(self.low), np.abs(self.high)))
-        return float(max(rows.max(initial=0.0), out.max(initial=0.0))) * (1 + 1e-12)
+        off = max((self._off_function(own, z) for own in self.functions), default=0.0)
+        return float(max(rows.max(initial=0.0), out.max(initial=0.0), off)) * (1 + 1e-12)
+
+    def _off_function(self, own, z):
+        """Bound how far a variable is from the function that it is of another one, from above."""
+        argument, value = float(z[own.argument]), float(z[own.value])
+        if own.name != "exp" and argument < 0:
+            return math.inf
+        largest = float(max(-self.low[own.value], self.high[own.value]))
+        size = max(abs(value), min(1.0, largest) if largest > 0 else 1.0)
+        return own.off(argument, value) / size * (1 + 1e-12)
 
     def _exact_slack(self, row, z):
         point = [Fraction(1), *map(Fraction, z.tolist())]
@@ -266,7 +282,8 @@ def check(header, arrays, record):
         raise ProofError("digest", "the proof is of another problem")
     bound = None if item(claim, "bound", "claim") is None else number(claim, "bound", "claim")
     stated = with_tangents(problem, arrays["hyperbolas"], arrays["tangents"])
-    n_leaves = check_tree(stated, arrays, Certificates(stated, arrays["vectors"], bound))
+    lines = [arrays[name].tolist() for name in ("lines", "line_slopes")]
+    n_leaves = check_tree(stated, arrays, Certificates(stated, arrays["vectors"], bound, lines))
     sign = 1.0 if problem.sense == "min" else -1.0
     proved = math.inf if bound is None else bound
     if item(claim, "solution", "claim") is None:
@@ -300,6 +317,9 @@ def check_tree(problem, arrays, rule):
             stack += [(last, high), (low, first)]
             if len(stack) >= MOST_DEPTH:
                 raise ProofError(f"node {node}", "the tree is too deep")
+            continue
+        if kind == RANGES:
+            stack.append((low, high) if (low > high).any() else functions.narrowed(problem.functions, low, high))
             continue
         if kind not in (LEAF, CUT):
             raise ProofError(f"node {node}", f"there is no variable {kind}")

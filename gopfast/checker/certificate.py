@@ -9,6 +9,8 @@ the bound L that is claimed:
     2 n + 1 ... 2 n + m     the rows' slacks; of an equation 0, so that its multipliers may have either sign
     2 n + m + 1             L - f(z): positive
     2 n + m + 2 ...         v_0 + v'z of the proof's vectors; of either sign, so that only their squares count
+    -1 - 2 k, -2 - 2 k      z_v - s z_u - least, most - (z_v - s z_u) of the proof's line k, with slope s beside a
+                            function z_v = f(z_u), where f(u) - s u is at least `least` and at most `most` in the box
 
 A certificate is a list of multipliers of products of two of them that are affine, or of one alone. Their sum Z is not
 negative, so that by comparing coefficients, with a target polynomial t of ours,
@@ -18,9 +20,9 @@ negative, so that by comparing coefficients, with a target polynomial t of ours,
 for which each monomial takes its least value in the box. With t = 0 a positive m, or m >= 0 where L - f has a positive
 multiplier, is a contradiction: the node has no such point. With t = s (z_j - v), m >= 0 shows z_j >= v for s > 0 and
 z_j <= v for s < 0. All of these are such sums: duals of linear programs, McCormick's rows, rows times bounds, tangents
-of convex forms and semidefinite cuts (by squares), Farkas's rays, reduced costs.
+of convex forms and semidefinite cuts (by squares), tangents and secants of functions, Farkas's rays, reduced costs.
 
-Theory: (V9) of docs/theory/proofs.md.
+Theory: (V9) of docs/theory/proofs.md; (XF3) of docs/theory/functions.md.
 """
 
 from fractions import Fraction
@@ -44,10 +46,16 @@ class Certificates:
         Whose squares are used.
     bound : float or None
         The bound claimed, minimised; None: that no point is feasible.
+    lines : (list of int, list of float)
+        Functions, by number from 0, and slopes of lines beside them; may grow.
     """
 
-    def __init__(self, problem, vectors, bound):
-        self.problem, self.bound = problem, bound
+    def __init__(self, problem, vectors, bound, lines=((), ())):
+        self.problem, self.bound, self.lines = problem, bound, lines
+        if len(lines[0]) != len(lines[1]):
+            raise ProofError("line_slopes", "must be as many as lines")
+        if not all(0 <= own < len(problem.functions) for own in lines[0]):
+            raise ProofError("lines", "there is no such function")
         n, m = self.n, self.m = problem.n, len(problem.is_equation)
         if vectors.shape[1:] != (n + 1,):
             raise ProofError("vectors", f"must have {n + 1} columns")
@@ -112,9 +120,11 @@ class Certificates:
         return rest.least(target), rest.mu
 
     def _check(self, first, second, multipliers):
-        last = len(self.factors)
-        if not ((first > 0) & (first < last) & (second >= 0) & (second < last)).all():
+        last, last_line = len(self.factors), -2 * len(self.lines[0])
+        if not ((first != 0) & (first >= last_line) & (first < last) & (second >= last_line) & (second < last)).all():
             raise ValueError("there is no such factor")
+        # lines are affine inequalities, as the factor 1 is one
+        first, second = np.maximum(first, 0), np.maximum(second, 0)
         is_square = (first >= self.first_vector) & (first == second)
         is_product = self.is_affine[first] & self.is_affine[second]
         is_row = (second == 0) & (first <= self.cutoff)
@@ -126,12 +136,23 @@ class Certificates:
 
     def _values(self, factors, low, high):
         """Coefficients (T, n + 1) of factors in a box."""
-        n, out = self.n, self.factors[factors]
+        n, out = self.n, self.factors[np.maximum(factors, 0)]
         for first, bound in ((1, -low), (n + 1, high)):
             own = (factors >= first) & (factors < first + n)
             out[own, 0] = bound[factors[own] - first]
+        for t in np.flatnonzero(factors < 0).tolist():
+            out[t] = self._line(-1 - int(factors[t]), low, high)
         if not np.isfinite(out).all():
             raise ValueError("a bound is used that is infinite")
+        return out
+
+    def _line(self, code, low, high):
+        """Coefficients (n + 1,) of a line's factor, below its function or above it."""
+        k, is_above = divmod(code, 2)
+        own, slope, out = self.problem.functions[self.lines[0][k]], self.lines[1][k], np.zeros(self.n + 1)
+        least, most = own.beside(slope, float(low[own.argument]), float(high[own.argument]))
+        sign = -1.0 if is_above else 1.0
+        out[[0, 1 + own.argument, 1 + own.value]] = most if is_above else -least, -sign * slope, sign
         return out
 
     def _monomials(self, low, high):

@@ -12,6 +12,14 @@ MOST_VIOLATION = 1e-6
 # of a table of factors | numbers | [1, inf) | argument: half a gigabyte of memory
 TABLE_NUMBERS = 2**26
 
+# [functions] Functions of one variable (XF3).
+
+# of values, and of extremes beside lines, that are not computed again | entries | [0, inf) | not measured
+REMEMBERED = 2**16
+# of the decimals that enclose what is computed | digits | [20, inf) | argument: some more than the 17 of doubles, to
+# which ends are rounded outward
+DIGITS = 28
+
 # [clustering] k-means (V10).
 
 # of a proof's tree | boxes that wait | [1, inf) | not measured

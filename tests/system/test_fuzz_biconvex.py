@@ -77,6 +77,27 @@ def test_problems_with_functions_claim_nothing_wrong(fuzz, first):
         assert wrong == [], f"seed {seed}, {kind}, {status}"
 
 
+def test_proofs_of_problems_with_functions_are_checked_and_forged(fuzz):
+    for seed in range(1, 4):
+        kind, status, wrong = fuzz.one_with_functions(seed, audit_share=0.0, time_limit=60.0, proof_share=1.0)
+        assert wrong == [] and ", checked" in status, f"seed {seed}, {kind}, {status}"
+
+
+def test_the_check_of_their_proofs_finds_what_is_wrong(fuzz):
+    """Told that a point far below the bound is feasible, it reports the proof."""
+    import numpy as np
+
+    instance = fuzz.with_functions.draw(np.random.default_rng((1, 2)))
+    problem = instance.problem()
+    result = fuzz.function_proofs.solved(problem, 0, 100, 60.0)
+    value, point = fuzz.with_functions.feasible_points(instance, np.random.default_rng(0))[0]
+    has_proof, wrong = fuzz.function_proofs.checked(
+        instance, problem, result, [(value - 10.0, point)], np.random.default_rng(0)
+    )
+    assert has_proof and any(text.startswith("proved ") for text in wrong)
+    assert any(text.startswith("a forged proof ") for text in wrong)
+
+
 def test_the_check_of_functions_finds_what_is_wrong(fuzz):
     import dataclasses
 

@@ -11,8 +11,6 @@ import gopfast
 from gopfast import InputError, PolynomialProblem
 from gopfast.biconvex import atoms
 from gopfast.biconvex.reduction import Reduction
-from gopfast.checker import ProofError
-from gopfast.checker.biconvex import BiconvexProblem as Checked
 
 BOX = {"x": (0.5, 3), "y": (0.25, 2), "z": (-1, 1)}
 
@@ -132,12 +130,12 @@ def test_a_bad_entry_of_a_file_is_named(tmp_path, entry, message):
         PolynomialProblem.read(tmp_path / "problem.json")
 
 
-def test_there_are_no_proofs_with_functions():
+def test_there_are_proofs_with_functions(tmp_path):
     problem = PolynomialProblem("exp(x) - y", [], BOX)
-    with pytest.raises(InputError, match="the checker has no rule"):
-        gopfast.solve(problem, proof=True)
-    with pytest.raises(ProofError, match="functions"):
-        Checked(json.loads(problem.to_json()))
+    result = gopfast.solve(problem, proof=tmp_path / "proof.npz")
+    found = gopfast.check(tmp_path / "proof.npz", problem)
+    assert result.success and found.gap <= 2e-6
+    assert found.objective == pytest.approx(math.exp(0.5) - 2) and not result.notes
 
 
 def test_slopes_in_the_users_variables_agree_with_differences():

@@ -224,9 +224,8 @@ def test_rows_whose_sign_the_checker_does_not_know_have_no_tangents():
 
 def test_without_tangents_a_proof_says_what_nothing_bounds(monkeypatch):
     monkeypatch.setattr(proof, "hyperbola", lambda *_: None)
-    one = ring(np.random.default_rng(5), 5)
-    Q = np.zeros((5, 5))
-    Q[0, 1] = 0.01
-    one = BiconvexProblem(one.c, Q=Q, quadratic_rows=one.quadratic_rows, lower=0)
-    result = gopfast.solve(one, rel_tol=1e-6, n_threads=1, log=False, proof=True, max_nodes=50)
+    # (x - y)^2 + x with x y >= 1
+    rows = [(np.array([[0.0, 1.0], [0.0, 0.0]]), np.zeros(2), 1.0, np.inf)]
+    one = BiconvexProblem([1.0, 0.0], Q=[[1.0, -2.0], [0.0, 1.0]], quadratic_rows=rows, lower=0)
+    result = gopfast.solve(one, n_threads=1, log=False, proof=True, max_nodes=50)
     assert result.proof is None and result.notes[-1].startswith("no proof was written: nothing in a proof bounds z")

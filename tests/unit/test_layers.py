@@ -197,8 +197,8 @@ def test_a_room_does_not_load_its_neighbour(loaded, absent, tmp_path):
 
 
 def test_the_checker_needs_nothing_but_numpy_and_what_is_beside_it():
-    standard = {"collections", "dataclasses", "fractions", "hashlib", "io", "itertools", "json", "math", "os", "sys"}
-    allowed = standard | {"zipfile", "numpy", "numpy.typing"}
+    standard = {"collections", "dataclasses", "decimal", "fractions", "functools", "hashlib", "io", "itertools", "json"}
+    allowed = standard | {"math", "os", "sys", "zipfile", "numpy", "numpy.typing"}
     for name in [name for name in PYTHON if name.split(".")[0] == "checker"]:
         nodes = [node for node in ast.walk(ast.parse(PYTHON[name].read_text()))]
         found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

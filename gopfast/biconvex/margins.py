@@ -17,6 +17,11 @@ EIGENVALUE_ERROR = 1e-13
 # bounded by what it is, `block_defect` (X3), (R1)
 EIGENVALUE_TOL = 1e-12
 
+# [concave_directions] What is left of a form.
+
+# of a coefficient: what counts as 0 | the greatest one | tens of u; what is left out is part of the loss (XL3), (R1)
+RESIDUE = 2.0**-48
+
 # [hyperbolas] Tangents of hyperbolas (X13).
 
 # of the squares' slopes in tangents of cones | relative | far above 2 u, so that their condition holds in rationals; if

@@ -7,6 +7,7 @@ import numpy as np
 
 from gopfast import checks
 from gopfast.biconvex import recession
+from gopfast.biconvex.concave_directions import ConcaveDirections
 from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.margins import WITHIN
@@ -87,8 +88,10 @@ def _lifted(problem, start):
 
 
 def _with_forms(plan, start):
-    """Return what is solved and the start, with variables for linear forms where there are any (XL1)."""
+    """Return what is solved and the start, with variables for linear forms where there are any (XL1), (XL3)."""
     found = SquaredForms.make(plan) if plan.has(SquaredForms) else None
+    if found is None and plan.has(ConcaveDirections):
+        found = ConcaveDirections.make(plan)
     if found is None:
         return plan.problem, start
     return found, None if start is None else found.completed(start)

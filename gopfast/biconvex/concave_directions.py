@@ -4,12 +4,11 @@ A form of n variables with k negative eigenvalues is a convex form less k square
 products each of them is bounded by itself, and all n variables may have to be divided; with a variable d_k = w_k'z for
 each square the products are those squares, and k variables are divided.
 
-For a direction u with u'Qu < 0 the matrix Q + mu w w', w = Q u and mu = 1 / |u'Qu|, has one negative eigenvalue less
-(Haynsworth 1968: u is in its kernel, and what is left is the Schur complement), and no other direction than Q's has
-become one, be Q singular or not. u is the eigenvector of the least eigenvalue, but any near it does. Coefficients are
-rounded; what that may change over the box loosens the objective or the row.
+For a direction u with u'Qu < 0 and w = Q u the matrix Q + mu w w' has one negative eigenvalue less from mu = 1 / |u'Qu|
+on, be Q singular or not. u is the eigenvector of the least eigenvalue; any near it does. Coefficients are rounded, and
+what that may change over the box loosens the objective or the row.
 
-Rosen & Pardalos 1986 (few concave directions); Fampa, Lee & Melo 2017 (splittings by eigenvectors compared).
+Pardalos & Rosen 1987 (few concave directions); Fampa, Lee & Melo 2017 (splittings by eigenvectors compared).
 
 Theory: (XL3) of docs/theory/linear_forms.md.
 """
@@ -36,8 +35,10 @@ class ConcaveDirections(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Where the groups of variables are the search's to choose, and none is a function of another."""
-        return plan.is_free and plan.problem.x is None and plan.problem.y is None
+        """Where variables have bounds, the groups of them are the search's to choose, and none is a function."""
+        problem = plan.problem
+        is_bounded = bool(np.isfinite(problem.lower).all() and np.isfinite(problem.upper).all())
+        return is_bounded and plan.is_free and problem.x is None and problem.y is None
 
     @staticmethod
     def make(plan):
@@ -56,6 +57,7 @@ def divided(problem):
     Parameters
     ----------
     problem : BiconvexProblem
+        With bounds of all variables.
 
     Returns
     -------
@@ -65,18 +67,16 @@ def divided(problem):
     n, expressions = problem.n_variables, expressions_of(problem)
     if sum(len(expression.terms) for expression in expressions) > MOST_DIRECTED_ENTRIES:
         return None
-    bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper)
-    largest = [Fraction(float(a)) for a in np.where(bounded, np.maximum(abs(problem.lower), abs(problem.upper)), 0.0)]
+    largest = [Fraction(a) for a in np.maximum(abs(problem.lower), abs(problem.upper)).tolist()]
     terms, losses, forms = [], [], []
     for expression in expressions:
         own, loss = {}, Fraction(0)
         for part in components(expression.terms):
             sign = -1 if expression.rises else 1
             signed = {pair: sign * float(a) for pair, a in part.items()}
-            both = expression.rises and expression.falls
-            if both or not is_convex(signed):
+            if (both := expression.rises and expression.falls) or not is_convex(signed):
                 members = sorted({i for pair in part for i in pair})
-                found = None if both or not all(bounded[i] for i in members) else directions(dense(signed))
+                found = None if both else directions(dense(signed))
                 if not found or len(forms) + len(found) > MOST_DIRECTIONS:
                     return None
                 signed, off = _without(part, sign, members, found, largest)

@@ -77,6 +77,8 @@ class SquaredProblem(BiconvexProblem):
         The other.
     forms : dict
         Variable of a form -> (variable -> coefficient).
+    loss : float
+        By how much at most the objective, minimised, lies below the other's in the box.
     """
 
     @classmethod
@@ -256,6 +258,8 @@ def with_variables(problem, terms, forms, losses=None):
         name=problem.name,
     )
     found.given, found.forms = problem, dict(enumerate(forms, n))
+    # the terms may be off to either side, and the constant is lower by as much
+    found.loss = above(Fraction(sign) * (Fraction(problem.constant) - Fraction(constant)) + losses[0])
     return found
 
 

@@ -383,14 +383,14 @@ LONGEST_NAME = 60
 
 # [concave_directions] Variables for the directions in which forms are concave (XL3).
 
-# of a problem | directions | [0, inf) | to be measured
-MOST_DIRECTIONS = 6
-# of a form, for each of its directions | variables | [2, inf) | to be measured
-VARIABLES_EACH = 4
-# of a square beyond what takes its direction's curvature away | part | (0, 1) | argument: what is left is convex but for
-# rounding
+# of a problem | directions | [0, inf) | docs/notebook/biconvex.md, "Few concave directions"
+MOST_DIRECTIONS = 10
+# of a form, for each of its directions | variables | [2, inf) | docs/notebook/biconvex.md, "Few concave directions"
+VARIABLES_EACH = 3
+# of a square beyond what takes its direction's curvature away | part | (0, 1) | argument: what is left is convex,
+# whatever rounding does
 EXCESS_OF_SQUARES = 1 / 32
-# of a problem | forms' entries | [0, inf) | argument: rationals take microseconds each
+# of a problem's forms | terms | [0, inf) | argument: rationals take microseconds each
 MOST_DIRECTED_ENTRIES = 100_000
 
 # [symmetry] Permutations and reflections (XL2).

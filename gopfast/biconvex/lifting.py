@@ -337,7 +337,9 @@ class Lifting:
         inequalities hold the variables they cost more than they close.
         """
         both = self.fixed.all(axis=0)
-        held = {i for row in self.rows if row.lower != row.upper and not (row.products or row.forms) for i in row.linear}
+        held = {
+            i for row in self.rows if row.lower != row.upper and not (row.products or row.forms) for i in row.linear
+        }
         for form in components(dict.fromkeys(self.products, 1.0)):
             members = sorted({i for pair in form for i in pair})
             if not held.isdisjoint(members):

@@ -1,4 +1,4 @@
-"""Few concave directions: which forms have them, that bounds hold of the problem itself, and what the tree makes of it."""
+"""Few concave directions: which forms have them, that bounds are the problem's own, and what the tree makes of them."""
 
 from fractions import Fraction
 
@@ -61,7 +61,8 @@ def test_none_of_equations_and_none_that_are_convex():
     assert divided(BiconvexProblem(np.ones(6), quadratic_rows=[(Q, np.ones(6), 1.0, 1.0)], **box)) is None
     assert divided(BiconvexProblem(np.ones(6), Q=np.eye(6), **box)) is None
     # what is not convex beside it stays a product, and then all of it does
-    assert divided(BiconvexProblem(np.ones(6), Q=Q, quadratic_rows=[(-np.eye(6), np.ones(6), None, 1.0)], **box)) is None
+    other = [(-np.eye(6), np.ones(6), None, 1.0)]
+    assert divided(BiconvexProblem(np.ones(6), Q=Q, quadratic_rows=other, **box)) is None
     assert len(divided(BiconvexProblem(np.ones(6), quadratic_rows=[(-Q, np.ones(6), 1.0, None)], **box)).forms) == 1
 
 

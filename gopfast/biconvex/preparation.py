@@ -216,7 +216,7 @@ class Preparation:
         return exact and value - lower <= within * max(epsilon, rel_tol * abs(value))
 
     def tolerances(self):
-        """Absolute (in the core's units) and relative tolerance of a gap, and the part of the promised that they are."""
+        """Absolute, in the core's units, and relative tolerance of a gap, and which part of the promised they are."""
         point, value = None if self.point is None else self.to_core(self.point), self.value / self.objective_scale
         epsilon, rel_tol = self._tolerances(value, self.least / self.objective_scale, point)
         within = self._within(value, epsilon, rel_tol)

@@ -383,9 +383,9 @@ LONGEST_NAME = 60
 
 # [concave_directions] Variables for the directions in which forms are concave (XL3).
 
-# of a problem | directions | [0, inf) | docs/notebook/biconvex.md, "Few concave directions"
+# of a problem | directions | [0, inf) | docs/notebook/biconvex.md
 MOST_DIRECTIONS = 10
-# of a form, for each of its directions | variables | [2, inf) | docs/notebook/biconvex.md, "Few concave directions"
+# of a form, for each of its directions | variables | [2, inf) | docs/notebook/biconvex.md
 VARIABLES_EACH = 3
 # of a square beyond what takes its direction's curvature away | part | (0, 1) | argument: what is left is convex,
 # whatever rounding does

@@ -52,7 +52,7 @@ def divided(problem):
     Return a problem with variables for its concave directions.
 
     All that is not convex must have such directions: products beside them, of the same variables, would be bounded
-    apart from them.
+    apart from them. No row may be convex and not linear: the dual that it has may be exact.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def divided(problem):
     Returns
     -------
     SquaredProblem or None
-        None where it is convex, or has too many directions.
+        None where it is convex, has a convex row or too many directions.
     """
     n, expressions = problem.n_variables, expressions_of(problem)
     if sum(len(expression.terms) for expression in expressions) > MOST_DIRECTED_ENTRIES:
         return None
     largest = [Fraction(a) for a in np.maximum(abs(problem.lower), abs(problem.upper)).tolist()]
     terms, losses, forms = [], [], []
-    for expression in expressions:
+    for number, expression in enumerate(expressions):
         own, loss = {}, Fraction(0)
         for part in components(expression.terms):
             sign = -1 if expression.rises else 1
@@ -84,9 +84,11 @@ def divided(problem):
                 if not all(map(is_convex, components(signed))):
                     return None
                 for w, mu in found:
-                    number = n + len(forms)
-                    signed[number, number] = -mu
+                    signed[n + len(forms), n + len(forms)] = -mu
                     forms.append({i: a for i, a in zip(members, w.tolist(), strict=True) if a})
+            elif number > 0:
+                # with the multiplier of a convex row the problem as it is may be convex (X12)
+                return None
             own |= {pair: Fraction(sign * a) for pair, a in signed.items() if a}
         terms.append(own)
         losses.append(loss)

@@ -60,6 +60,7 @@ def test_none_of_equations_and_none_that_are_convex():
     box = {"lower": np.zeros(6), "upper": np.ones(6)}
     assert divided(BiconvexProblem(np.ones(6), quadratic_rows=[(Q, np.ones(6), 1.0, 1.0)], **box)) is None
     assert divided(BiconvexProblem(np.ones(6), Q=np.eye(6), **box)) is None
+    assert divided(BiconvexProblem(np.ones(6), Q=Q, quadratic_rows=[(np.eye(6), np.ones(6), None, 1.0)], **box)) is None
     # what is not convex beside it stays a product, and then all of it does
     other = [(-np.eye(6), np.ones(6), None, 1.0)]
     assert divided(BiconvexProblem(np.ones(6), Q=Q, quadratic_rows=other, **box)) is None

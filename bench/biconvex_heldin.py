@@ -16,6 +16,8 @@ that every run has the same problems, none of which comes with the package:
 - mpec: bilevel linear programs by the conditions of their lower level, with x y = 0, no bound on the multipliers;
 - few products: min c'x + sum p_k q_k with p_k = a_k'x and q_k = b_k'x over a dense polytope, a_k and b_k of other
   variables or of the same ("joint");
+- few concave: min x'Qx + c'x over dense rows, Q dense with n nonzero eigenvalues of which k are negative, or of rank r;
+- indefinite: the same with entries of Q as of the family box, half of whose eigenvalues are negative;
 - wastewater, power flow, unit box, free: see bench/biconvex_networks.py.
 
 As in bench/biconvex_table.py: relative and absolute gap 1e-6, times of the solve alone, gopfast's with the building
@@ -190,6 +192,37 @@ def few_products(seed, n, rank, joint):
     return record(name, variables, linear, [[f"p{k}", f"q{k}", 1.0] for k in range(rank)], rows)
 
 
+def over_rows(name, rng, n, m, Q):
+    """min x'Qx + c'x over [0, 1]^n and m dense rows that about half of the box meets."""
+    x = [f"x{i}" for i in range(n)]
+    A, most = rng.integers(-3, 8, (m, n)).astype(float), rng.integers(2, 6, m) * n / 4
+    linear = dict(zip(x, rng.integers(-50, 51, n).astype(float), strict=True))
+    rows = [row("<=", most[k], dict(zip(x, A[k], strict=True))) for k in range(m)]
+    products = [[x[i], x[j], float(Q[i, j]) * (1.0 if i == j else 2.0)]
+                for i, j in zip(*np.nonzero(np.triu(Q)), strict=True)]  # fmt: skip
+    return record(name, {z: [0.0, 1.0] for z in x}, linear, products, rows)
+
+
+def few_concave(seed, n, m, k, rank):
+    """With quarters as entries of Q; where the rank is not n, with integers."""
+    rng = np.random.default_rng(seed)
+    if rank < n:
+        negative, positive = rng.integers(-5, 6, (k, n)), rng.integers(-5, 6, (rank - k, n))
+        Q = (positive.T @ positive - negative.T @ negative).astype(float)
+    else:
+        V, _ = np.linalg.qr(rng.standard_normal((n, n)))
+        values = np.concatenate([-rng.uniform(20, 100, k), rng.uniform(0, 100, n - k)])
+        Q = np.round(4 * (V * values) @ V.T) / 4
+        Q = np.triu(Q) + np.triu(Q, 1).T
+    return over_rows(f"few concave {n} x {m}, {k} of {rank}, seed {seed}", rng, n, m, Q)
+
+
+def indefinite(seed, n, m, share):
+    rng = np.random.default_rng(seed)
+    U = np.triu(rng.integers(-50, 51, (n, n)) * (rng.random((n, n)) < share)).astype(float)
+    return over_rows(f"indefinite {n} x {m}, {share:.0%}, seed {seed}", rng, n, m, (U + U.T) / 2)
+
+
 FAMILIES = {
     "box": lambda: [box(seed, *size) for size in ((20, 1.0), (30, 0.6), (40, 0.3), (50, 0.3)) for seed in range(2)],
     "concave": lambda: [concave(seed, n, m) for n, m in ((10, 10), (20, 20), (30, 21)) for seed in range(2)],
@@ -204,6 +237,11 @@ FAMILIES = {
                              for joint in (False, True) for seed in range(2)],
     "rank one": lambda: [factorisation(seed, n, n, 1) for n in (3, 4, 6) for seed in range(2)],
     "rank two": lambda: [factorisation(seed, n, n, 2) for n in (3, 6) for seed in range(1)],
+    "few concave": lambda: [few_concave(seed, *size) for size in ((20, 10, 3, 20), (30, 15, 5, 30), (40, 10, 2, 40),
+                                                                  (50, 25, 3, 50), (60, 30, 4, 8))
+                            for seed in range(2)],
+    "indefinite": lambda: [indefinite(seed, *size) for size in ((15, 8, 0.6), (20, 10, 1.0), (30, 10, 0.3),
+                                                                (50, 25, 0.2)) for seed in range(2)],
     "packing": lambda: [packing(n) for n in (3, 4, 5, 6)],
     "circles": lambda: [circles(seed, n) for n in (2, 3, 4) for seed in range(2)],
     "mpec": lambda: [mpec(seed, n, m) for n, m in ((2, 3), (4, 4), (6, 6)) for seed in range(3)],

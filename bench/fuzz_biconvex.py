@@ -42,7 +42,7 @@ ROUNDING = 1e-12  # of an objective's terms
 UNDERFLOW = Fraction(1, 10**300)  # the square of a variable at 1e-300 is no double
 REL_TOL = 1e-6
 KINDS = ("plain", "free", "wide", "scaled", "fixed", "equations", "degenerate", "forms", "lattice", "chain", "curved",
-         "switched", "distances", "copies")
+         "switched", "distances", "copies", "few concave")
 
 
 class Instance:
@@ -116,6 +116,8 @@ def draw(rng):
     if kind == "distances":
         n_points = int(rng.integers(2, 4))
         n = n_points * int(rng.integers(1, 3))
+    if kind == "few concave":
+        n = int(rng.integers(3, 9))
     square = kind in ("forms", "lattice") or rng.random() < 0.25
     density = rng.choice([0.3, 0.6, 1.0])
 
@@ -167,6 +169,11 @@ def draw(rng):
                     P = np.outer(v, v) * rng.choice([1.0, 1.0, -1.0, 2.0])
                     Q += np.triu(P) + np.triu(P, 1)
                 rows.append((Q, rng.integers(-2, 3, n) * (rng.random() < 0.4)))
+    if kind == "few concave":
+        # a third of the eigenvalues is negative at most, and some are 0; entries that are no short numbers
+        rows = [row for row in rows if not row[0].any()]
+        if rng.random() < 0.4:
+            rows.append((few_concave(rng, n), rng.integers(-2, 3, n).astype(float)))
     if kind == "degenerate" and rows:
         Q, a = rows[int(rng.integers(len(rows)))]
         rows += [(2 * Q, 2 * a), (Q.copy(), a.copy())]
@@ -189,6 +196,8 @@ def draw(rng):
         v = rng.integers(-2, 3, n).astype(float)
         Q = -(np.triu(np.outer(v, v)) + np.triu(np.outer(v, v), 1)) * (rng.random() < 0.4)
         c *= rng.random() < 0.7
+    if kind == "few concave":
+        Q = few_concave(rng, n)
     if kind == "chain":
         c, Q = rng.integers(0, 4, n).astype(float), np.zeros((n, n))
     point = planted
@@ -280,6 +289,14 @@ def draw(rng):
     if sense == "max":
         Q, c = -Q, -c
     return Instance(kind, c, Q, bounded, lower, upper, sense, constant, point)
+
+
+def few_concave(rng, n):
+    """A form with few negative eigenvalues, as an upper triangle."""
+    k = int(rng.integers(1, n // 3 + 1))
+    negative, positive = rng.integers(-3, 4, (k, n)), rng.integers(-3, 4, (int(rng.integers(0, n)), n))
+    P = (positive.T @ positive - negative.T @ negative) * float(rng.choice([0.5, 1 / 3, 0.1, 1e3, 1e-6]))
+    return np.triu(P) + np.triu(P, 1)
 
 
 def within(row, z):
@@ -452,17 +469,24 @@ def audited(problem, value, best, rounding, rng):
     from gopfast.biconvex.bilinear import BilinearRelaxation
     from gopfast.search.search import Search
 
+    from gopfast.biconvex.concave_directions import divided
     from gopfast.biconvex.lifting import Lifting
     from gopfast.biconvex.squared_forms import SquaredProblem
 
     if problem.atoms and not ((problem.lower <= best) & (best <= problem.upper)).all():
         # where a function is steep, bounds of exact numbers leave out what doubles make of the point
         return []
-    squared, ordering = None, []
+    squared, ordering, slack = None, [], 1e-12 if problem.atoms else 0.0
     if not problem.atoms:
-        if np.isfinite([*problem.lower, *problem.upper]).all() and rng.random() < 0.7:
+        is_bounded = np.isfinite([*problem.lower, *problem.upper]).all()
+        if is_bounded and rng.random() < 0.7:
             best, ordering = kept_image(problem, best)
         squared = SquaredProblem.of(problem)
+        if squared is None and is_bounded:
+            squared = divided(problem)
+            if squared is not None:
+                # values of directions are rounded at the point, and so is what is made of them
+                slack, rounding = 1e-12, rounding + 1e3 * squared.loss / max(abs(value), 1e-300)
     if squared is not None:
         problem, best = squared, squared.completed(best)
     lifting = Lifting(problem)
@@ -487,7 +511,7 @@ def audited(problem, value, best, rounding, rng):
     primal.close()
     if reason is not Status.TIME_LIMIT:
         # what is computed of others in doubles is no exact point
-        wrong += lost(trace, core, 1e-12 if problem.atoms else 0.0)
+        wrong += lost(trace, core, slack)
     return wrong
 
 

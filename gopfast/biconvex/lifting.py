@@ -302,6 +302,7 @@ class Lifting:
         for i, j in self.products:
             partners[i].add(j)
             partners[j].add(i)
+        mixed = self._without_sides()
         candidates = []
         for number, row in enumerate(self.rows):
             if row.products or row.forms or not row.linear:
@@ -312,7 +313,9 @@ class Lifting:
                 continue
             # A factor of any of the row's variables
             for j in sorted(set().union(*(partners[i] for i in support))):
-                if all(bounded[i] for i in support) and bounded[j]:
+                # where products make no two groups inequalities cost more than they close
+                is_worth = row.lower == row.upper or j not in mixed
+                if is_worth and all(bounded[i] for i in support) and bounded[j]:
                     added = len(support - partners[j])
                     candidates.append((row.lower != row.upper, added, number, j))
         for inequality, _, number, j in sorted(candidates):
@@ -321,14 +324,26 @@ class Lifting:
         return lifts
 
 
+    def _without_sides(self):
+        """Variables that products connect with one that is on both sides."""
+        both = set(np.flatnonzero(self.fixed.all(axis=0)).tolist())
+        connected = [{i for pair in form for i in pair} for form in components(dict.fromkeys(self.products, 1.0))]
+        return set().union(*(members for members in connected if members & both))
+
     def _add_moments(self, lifts, low, high):
         """Find sets of variables with enough of their pairs in products, and add the products that they lack.
 
-        Where the problem has two groups of variables semidefinite cuts add little to lifted rows.
+        Where the problem has two groups of variables semidefinite cuts add little to lifted rows, and where linear
+        inequalities hold the variables they cost more than they close.
         """
         both = self.fixed.all(axis=0)
+        held = {
+            i for row in self.rows if row.lower != row.upper and not (row.products or row.forms) for i in row.linear
+        }
         for form in components(dict.fromkeys(self.products, 1.0)):
             members = sorted({i for pair in form for i in pair})
+            if not held.isdisjoint(members):
+                continue
             k = len(members)
             n_pairs = sum(i != j for i, j in form)
             if not (2 <= k <= MOST_IN_MOMENTS and n_pairs >= LEAST_DENSITY * k * (k - 1) / 2 and both[members].any()

@@ -17,6 +17,11 @@ EIGENVALUE_ERROR = 1e-13
 # bounded by what it is, `block_defect` (X3), (R1)
 EIGENVALUE_TOL = 1e-12
 
+# [concave_directions] What is left of a form.
+
+# of a coefficient: what counts as 0 | the greatest one | tens of u; what is left out is part of the loss (XL3), (R1)
+RESIDUE = 2.0**-48
+
 # [hyperbolas] Tangents of hyperbolas (X13).
 
 # of the squares' slopes in tangents of cones | relative | far above 2 u, so that their condition holds in rationals; if
@@ -37,6 +42,9 @@ EXACT = 1e-14
 # of the tolerance that the search may use | part | what is left covers the rounding of the gap, so that it does not
 # exceed the tolerance (R1)
 WITHIN = 1 - 1e-6
+# the same where a problem stands for another whose objective is off by its loss | part | no proof reaches a tolerance
+# below twice the loss: such a solve ends without one (XL3)
+LEAST_WITHIN = 0.5
 
 # [problem] Rows in rationals.
 

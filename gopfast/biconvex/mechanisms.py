@@ -4,8 +4,9 @@ The mechanisms that are at work in the solve of a biconvex problem, in the order
 What all solves have (tightening, lifted rows, cuts, local searches) is part of `preparation` and of `bilinear`.
 """
 
+from gopfast.biconvex.concave_directions import ConcaveDirections
 from gopfast.biconvex.squared_forms import SquaredForms
 from gopfast.biconvex.symmetry import Symmetry
 
-MECHANISMS = (SquaredForms, Symmetry)
+MECHANISMS = (SquaredForms, ConcaveDirections, Symmetry)
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)

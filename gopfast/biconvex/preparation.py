@@ -11,7 +11,7 @@ from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
-from gopfast.biconvex.margins import EXACT, ROUNDING_SHARE, WITHIN
+from gopfast.biconvex.margins import EXACT, LEAST_WITHIN, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
@@ -212,25 +212,34 @@ class Preparation:
         """Whether a point meets all constraints to rounding errors, and the bound (in the core's units) proves it."""
         value, violation = self.data.evaluate(point)
         epsilon, rel_tol = self._tolerances(value, lower, point)
+        within = self._within(value, epsilon, rel_tol)
         exact = violation <= 0.25 * FEASIBILITY_TOL and self.data.relative_to_terms(point) <= EXACT
-        return exact and value - lower <= max(epsilon, rel_tol * abs(value))
+        return exact and value - lower <= within * max(epsilon, rel_tol * abs(value))
 
     def tolerances(self):
-        """Absolute, in the core's units, and relative tolerance of a gap, a trifle below what is promised."""
-        point = None if self.point is None else self.to_core(self.point)
-        return self._tolerances(self.value / self.objective_scale, self.least / self.objective_scale, point)
+        """Absolute, in the core's units, and relative tolerance of a gap, and which part of the promised they are."""
+        point, value = None if self.point is None else self.to_core(self.point), self.value / self.objective_scale
+        epsilon, rel_tol = self._tolerances(value, self.least / self.objective_scale, point)
+        within = self._within(value, epsilon, rel_tol)
+        return epsilon * within, rel_tol * within, within
+
+    def _within(self, value, epsilon, rel_tol):
+        """Return the part of a tolerance that the search may use: the rest is for rounding, and the problem's loss."""
+        loss = getattr(self.problem, "loss", 0.0) / self.objective_scale
+        least = max(epsilon, rel_tol * abs(value)) if np.isfinite(value) else epsilon
+        return max(WITHIN - 2.0 * loss / least, LEAST_WITHIN) if loss > 0 and least > 0 else WITHIN
 
     def _tolerances(self, value, least, point):
         given, rel_tol = self.options.epsilon, self.options.rel_tol
         rel_tol = REL_TOL if rel_tol is None else rel_tol
         epsilon = self._epsilon(rel_tol, value, least, point) if given is None else given / self.objective_scale
-        return epsilon * WITHIN, rel_tol * WITHIN
+        return epsilon, rel_tol
 
     def is_proved(self):
         """Whether what is known before the search is all that is asked for."""
         if not np.isfinite(self.value):
             return False
-        epsilon, rel_tol = self.tolerances()
+        epsilon, rel_tol, _ = self.tolerances()
         return self.value - self.least <= max(epsilon * self.objective_scale, rel_tol * abs(self.value))
 
     def _epsilon(self, rel_tol, value, least, point):

@@ -7,9 +7,9 @@ import numpy as np
 
 from gopfast import checks
 from gopfast.biconvex import recession
+from gopfast.biconvex.concave_directions import ConcaveDirections
 from gopfast.biconvex.core import Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
-from gopfast.biconvex.margins import WITHIN
 from gopfast.biconvex.mechanisms import NAMES
 from gopfast.biconvex.outcome import Found, result_of
 from gopfast.biconvex.plan import BiconvexPlan
@@ -87,8 +87,10 @@ def _lifted(problem, start):
 
 
 def _with_forms(plan, start):
-    """Return what is solved and the start, with variables for linear forms where there are any (XL1)."""
+    """Return what is solved and the start, with variables for linear forms where there are any (XL1), (XL3)."""
     found = SquaredForms.make(plan) if plan.has(SquaredForms) else None
+    if found is None and plan.has(ConcaveDirections):
+        found = ConcaveDirections.make(plan)
     if found is None:
         return plan.problem, start
     return found, None if start is None else found.completed(start)
@@ -131,7 +133,8 @@ def _proved(preparation):
     value, least, sign = preparation.value, preparation.least, preparation.lifting.sign
     if (report := preparation.session.report) is not None:
         report(time.perf_counter() - preparation.started, 1, 0, *sorted((sign * least, sign * value)), True)
-    epsilon = preparation.tolerances()[0] / WITHIN * preparation.objective_scale
+    epsilon, _, within = preparation.tolerances()
+    epsilon *= preparation.objective_scale / within
     return Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
@@ -193,7 +196,7 @@ def _search_box(preparation, session, low, high, limits, past, stored=None):
     """Search a box in the core's units; counts and history go on from those of the past search."""
     objective_scale, n_past = preparation.objective_scale, past.fields.get("n_nodes", 0)
     options, core = session.options, _core(preparation, session.options, low, high)
-    factor = preparation.lifting.sign * objective_scale
+    factor, epsilon = preparation.lifting.sign * objective_scale, core.epsilon / preparation.tolerances()[2]
 
     def report(time, n_nodes, n_open, lower, upper, new):
         lower = min(lower, most)
@@ -242,7 +245,7 @@ def _search_box(preparation, session, low, high, limits, past, stored=None):
         status,
         bound,
         point,
-        core.epsilon / WITHIN * objective_scale,
+        epsilon * objective_scale,
         limits,
         whole,
         history=history,
@@ -262,7 +265,7 @@ def _along(preparation, point, ray):
 
 def _core(preparation, options, low, high):
     """Return what the search is made of."""
-    epsilon, rel_tol = preparation.tolerances()
+    epsilon, rel_tol, _ = preparation.tolerances()
     return Core(
         problem=preparation.problem,
         with_switches=not preparation.has_one_side(),

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from gopfast.biconvex.forms import components, is_convex
+from gopfast.biconvex.outward import above, below
 from gopfast.biconvex.problem import LARGEST_NUMBER, BiconvexProblem, QuadraticRow, terms_of
 from gopfast.biconvex.tuning import LONGEST_NAME, MOST_SQUARED
 from gopfast.search.mechanism import Mechanism
@@ -76,16 +77,14 @@ class SquaredProblem(BiconvexProblem):
         The other.
     forms : dict
         Variable of a form -> (variable -> coefficient).
+    loss : float
+        By how much at most the objective, minimised, lies below the other's in the box.
     """
 
     @classmethod
     def of(cls, problem):
         """Return the problem with variables for its forms, or None where it has none."""
-        sign = -1 if problem.sense == "max" else 1
-        expressions = [Expression(_terms(problem.Q), sign > 0, sign < 0)]
-        expressions += [
-            Expression(_terms(row.Q), row.upper < math.inf, row.lower > -math.inf) for row in problem.quadratic_rows
-        ]
+        expressions = expressions_of(problem)
         forms, places = find(expressions, problem.lower, problem.upper)
         return _with_variables(problem, expressions, forms, places) if forms else None
 
@@ -93,6 +92,15 @@ class SquaredProblem(BiconvexProblem):
         """Return the point that belongs to one (n,) of the other problem."""
         added = [math.fsum(a * point[i] for i, a in form.items()) for form in self.forms.values()]
         return np.append(point, added)
+
+
+def expressions_of(problem):
+    """Return the objective and the quadratic rows of a problem as expressions."""
+    sign = -1 if problem.sense == "max" else 1
+    expressions = [Expression(_terms(problem.Q), sign > 0, sign < 0)]
+    return expressions + [
+        Expression(_terms(row.Q), row.upper < math.inf, row.lower > -math.inf) for row in problem.quadratic_rows
+    ]
 
 
 def find(expressions, low, high):
@@ -190,8 +198,8 @@ def _terms(Q):
 
 
 def _with_variables(problem, expressions, forms, places):
-    """Return the problem with a variable and an equation for each form, and their squares in place of its products."""
-    n, size = problem.n_variables, problem.n_variables + len(forms)
+    """Return the problem with variables for forms, and their squares in place of its products."""
+    n = problem.n_variables
     terms = [dict(expression.terms) for expression in expressions]
     for place in places:
         form = forms[place.form]
@@ -199,6 +207,31 @@ def _with_variables(problem, expressions, forms, places):
         for pair in [(i, j) for i in form for j in form if i <= j]:
             del own[pair]
         own[n + place.form, n + place.form] = Fraction(place.factor)
+    return with_variables(problem, terms, forms)
+
+
+def with_variables(problem, terms, forms, losses=None):
+    """
+    Return a problem with a variable and an equation for each form.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+    terms : list of dict
+        Of the objective and the quadratic rows, in its variables and those of the forms, which come behind them.
+    forms : list of dict
+        Variable -> coefficient.
+    losses : list of Fraction, optional
+        By how much at most the terms are off what they stand for: each expression is loosened by it.
+
+    Returns
+    -------
+    SquaredProblem
+    """
+    n, size = problem.n_variables, problem.n_variables + len(forms)
+    losses = losses or [Fraction(0)] * len(terms)
+    sign = -1 if problem.sense == "max" else 1
+    constant = sign * below(sign * Fraction(problem.constant) - losses[0])
     matrices = [_matrix(own, size) for own in terms]
     least, most = ranges(forms, problem.lower, problem.upper)
     entries = [(k, i, a) for k, form in enumerate(forms) for i, a in form.items()]
@@ -214,18 +247,24 @@ def _with_variables(problem, expressions, forms, places):
         row_lower=np.append(problem.row_lower, zeros),
         row_upper=np.append(problem.row_upper, zeros),
         quadratic_rows=[
-            QuadraticRow(matrix, np.append(row.a, zeros), row.lower, row.upper)
-            for matrix, row in zip(matrices[1:], problem.quadratic_rows, strict=True)
+            QuadraticRow(matrix, np.append(row.a, zeros), -_loosened(-row.lower, loss), _loosened(row.upper, loss))
+            for matrix, row, loss in zip(matrices[1:], problem.quadratic_rows, losses[1:], strict=True)
         ],
         lower=np.append(problem.lower, least),
         upper=np.append(problem.upper, most),
         sense=problem.sense,
-        constant=problem.constant,
+        constant=constant,
         names=_names(problem.names, forms),
         name=problem.name,
     )
     found.given, found.forms = problem, dict(enumerate(forms, n))
+    # the terms may be off to either side, and the constant is lower by as much
+    found.loss = above(Fraction(sign) * (Fraction(problem.constant) - Fraction(constant)) + losses[0])
     return found
+
+
+def _loosened(upper, loss):
+    return upper if math.isinf(upper) else above(Fraction(upper) + loss)
 
 
 def _matrix(terms, n):

@@ -420,6 +420,18 @@ MOST_SQUARED = 500
 # of such a variable, in notes | characters | [4, inf) | argument: a line holds it
 LONGEST_NAME = 60
 
+# [concave_directions] Variables for the directions in which forms are concave (XL3).
+
+# of a problem | directions | [0, inf) | docs/notebook/biconvex.md
+MOST_DIRECTIONS = 10
+# of a form, for each of its directions | variables | [2, inf) | docs/notebook/biconvex.md
+VARIABLES_EACH = 3
+# of a square beyond what takes its direction's curvature away | part | (0, 1) | argument: what is left is convex,
+# whatever rounding does
+EXCESS_OF_SQUARES = 1 / 32
+# of a problem's forms | terms | [0, inf) | argument: rationals take microseconds each
+MOST_DIRECTED_ENTRIES = 100_000
+
 # [symmetry] Permutations and reflections (XL2).
 
 # of a problem in which symmetries are looked for | entries of its matrices | [0, inf) | not measured

@@ -9,7 +9,7 @@ from libc.math cimport isfinite
 
 from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.learnt_rows cimport reals
-from gopfast.biconvex.tuning cimport KEPT_EACH, MOST_KEPT_FLOATS
+from gopfast.biconvex.tuning cimport KEPT_EACH, KEPT_PER_VARIABLE, MOST_KEPT_FLOATS
 from gopfast.search.types cimport real
 
 
@@ -37,7 +37,7 @@ cdef class Tangents:
             members += own
             start.append(len(members))
             if data.presses(b):
-                wanted += KEPT_EACH * (1 + len(own))
+                wanted += max(KEPT_EACH, <int> (KEPT_PER_VARIABLE * len(own))) * (1 + len(own))
         for b in range(data.n_atoms):
             members.append(data.atom_argument[b])
             start.append(len(members))

@@ -200,5 +200,7 @@ cdef extern from *:
 
     # of a form, on average, that a child may begin with | tangents | [0, inf) | not measured
     int KEPT_EACH "4"
+    # the same at least, for each of its variables | tangents | [0, 1] | docs/notebook/biconvex.md
+    real KEPT_PER_VARIABLE "0.5"
     # of a node's memory for them | numbers | [0, inf) | argument: 32 KiB a node
     int MOST_KEPT_FLOATS "4096"

@@ -83,7 +83,7 @@ class HullBound(Learner):
 
     @property
     def n_passes(self):
-        """Passes of the tree over all samples and components that would have cost as much: these take second moments."""
+        """Passes of the tree that would have cost as much: these are over all samples, and take second moments."""
         K, F = self.n_components, self.family.n_statistics
         return int(self.n_terms / (len(self.weights) * K * (1.0 + K * F * F / OF_MOMENTS)))
 

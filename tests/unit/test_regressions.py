@@ -297,3 +297,16 @@ def test_rows_of_a_group_are_of_one_component(model):
     assert gopfast.solve(one).objective == pytest.approx(
         gopfast.solve(RegressionMixture(x, y, 1, **model)).objective, rel=1e-12
     )
+
+
+def test_one_component_has_one_variance_whatever_it_shares():
+    """Searches and local methods name it alike, as the problem does: one number."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=30)
+    y = 2.0 * x + rng.normal(size=30)
+    problem = gopfast.RegressionMixture(x, y, 1, variance="shared", variance_floor=0.01)
+    fit = gopfast.local.em(problem)
+    found = gopfast.solve(problem, start=fit.solution, log=False)
+    assert fit.objective == pytest.approx(found.objective, rel=1e-12)
+    assert np.ndim(fit.solution.variance) == 0
+    assert fit.solution.variance == pytest.approx(np.var(y - np.polyval(np.polyfit(x, y, 1), x)), rel=1e-9)

@@ -27,6 +27,7 @@ cdef class RegressionFamily(Family):
     cdef readonly object design
     cdef readonly bint free_variance
     cdef readonly int n_coefficients                # q
+    cdef readonly bint is_one_variance              # of one component that is said to share it
     cdef int pair[MOST_COEFFICIENTS][MOST_COEFFICIENTS]     # column of z_j z_l
     cdef int size[MOST_COEFFICIENTS][MOST_COEFFICIENTS]     # column of |z_j z_l|, and its sign there
     cdef real sign[MOST_COEFFICIENTS][MOST_COEFFICIENTS]

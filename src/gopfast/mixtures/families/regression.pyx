@@ -109,6 +109,7 @@ cdef class RegressionFamily(Family):
         self.mass_of_rows = math.fsum(design.weights)
         self.data, self.n_columns, self.n_statistics = data, at, at
         self.n_shared = shared and n_components > 1
+        self.is_one_variance = shared and n_components == 1
         self.n_cell = q + (free_variance and not self.n_shared)
         self.n_connected = n_components * self.n_cell + self.n_shared
         # two of each coefficient, the second minorant; of a variance its largest, two tangents of each coefficient
@@ -602,6 +603,8 @@ cdef class RegressionFamily(Family):
         cells = vector[:K * self.n_cell].reshape(K, self.n_cell)
         if self.n_shared:
             return self.design.in_users(cells[:, :q], vector[K * self.n_cell], "variance")
+        if self.is_one_variance:  # of one component
+            return self.design.in_users(cells[:, :q], cells[0, q], "variance")
         return self.design.in_users(cells[:, :q], cells[:, q] if self.free_variance else None)
 
     def pack(self, coefficients, intercepts=None, variances=None, variance=None):

@@ -11,7 +11,7 @@ ELLIPSOID_ROUNDING = 2.0**-50
 # (X11), (X12)
 EIGENVALUE_ERROR = 1e-13
 
-# [forms, grouping] What counts as convex.
+# [concave_directions, forms, grouping] What counts as convex.
 
 # of an eigenvalue: what counts as none | the form's size | thousands of u; a form that is convex but for this is
 # bounded by what it is, `block_defect` (X3), (R1)

@@ -5,7 +5,8 @@ Usage: OMP_NUM_THREADS=1 python bench/everyday.py [--seconds 20] [--jobs 2] [--p
 
 About 75 cases (`everyday_cases.py`), each on one thread; 25 minutes with two jobs on two idle processors. What was
 found is kept in bench/results/everyday.json, case by case, so that parts can be run again, and the whole of it is
-written to bench/results/everyday.md, whose head says what made the whole and which parts were made again. A case is
+written to bench/results/everyday.md, whose head says what made the whole and which parts were made again; with another
+limit, of 60 seconds for instance, to everyday_60.json and everyday_60.md. A case is
 *separated* if, of the solution found, at most 1 % of the rows have no responsibility of 0.9 or more.
 """
 
@@ -26,13 +27,19 @@ CLEAR, MOST_UNCLEAR = 0.9, 0.01  # largest responsibility; part of the rows that
 TIGHT = 1e-4  # nats a sample
 LONGEST_PEER = 60.0  # seconds that ten starts of scikit-learn may take, as one start foresees it
 N_STARTS = 10
-KEPT, TABLE = machine.RESULTS / "everyday.json", machine.RESULTS / "everyday.md"
+USUAL = 20.0  # seconds of a search
 HEADER = [
     "data", "status", "nats open", "per sample", "separated", "seconds", "of the best solution",
     "scikit-learn, 1 start: seconds, nats above", "10 starts: seconds, nats above",
 ]  # fmt: skip
 SIZES = ((0, 4_999), (5_000, 49_999), (50_000, 499_999), (500_000, 10**9))
 WIDTHS = ((1, 3), (4, 5), (6, 20))
+
+
+def files(seconds):
+    """Return where results of a time limit are kept, and the table of them."""
+    name = "everyday" if seconds == USUAL else f"everyday_{seconds:g}"
+    return machine.RESULTS / f"{name}.json", machine.RESULTS / f"{name}.md"
 
 
 def peer(X, K, kind, n_init):
@@ -130,9 +137,9 @@ def in_reach(rows):
     return machine.table(["rows", "K", *(f"{low} to {high} columns" for low, high in WIDTHS)], lines)
 
 
-def heading_of_part(part):
+def heading_of_part(part, table):
     """Return the head of the table that is there, and which part of it is made again."""
-    head = TABLE.read_text(encoding="utf-8").split("\n\nProof to ")[0]
+    head = table.read_text(encoding="utf-8").split("\n\nProof to ")[0]
     return "\n\n".join([head, part.split("\n\n")[1].rstrip("\n").replace("Made by", "A part again by", 1), ""])
 
 
@@ -176,7 +183,7 @@ def chosen(arguments):
 def main():
     """Run the cases and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=20.0, help="time limit of each search")
+    parser.add_argument("--seconds", type=float, default=USUAL, help="time limit of each search")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--part", default="1/1", help="which part of the cases, of how many")
@@ -187,10 +194,11 @@ def main():
     if arguments.compare:
         compare(arguments)
         return
+    file, table = files(arguments.seconds)
     heading = machine.heading("Everyday data", "scikit-learn")
-    if arguments.part != "1/1" and TABLE.exists():
-        heading = heading_of_part(heading)
-    kept = {row["name"]: row for row in json.loads(KEPT.read_text(encoding="utf-8"))} if KEPT.exists() else {}
+    if arguments.part != "1/1" and table.exists():
+        heading = heading_of_part(heading, table)
+    kept = {row["name"]: row for row in json.loads(file.read_text(encoding="utf-8"))} if file.exists() else {}
     tasks = [(case, arguments.seconds, arguments.seed) for case in chosen(arguments)]
     for row in outcomes(measured, tasks, arguments.jobs):
         print(" | ".join(line(row)), flush=True)
@@ -198,7 +206,7 @@ def main():
     if arguments.rows:
         return
     rows = [kept[case.name] for case in design() if case.name in kept]
-    KEPT.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n", encoding="utf-8")
+    file.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n", encoding="utf-8")
     limits = " or ".join(f"{limit:g}" for limit in sorted({row["limit"] for row in rows}))
     note = (
         f"Proof to 0.01 nats wanted, at most {limits} s, one thread, {len(rows)} cases. Simulated clusters have "
@@ -207,7 +215,7 @@ def main():
     )
     reach = "In reach: separated cases proved to 1e-4 nats a sample, of how many, and the median gap a sample.\n"
     text = [heading, note + "\n", summary(rows) + "\n", reach, in_reach(rows), machine.table(HEADER, map(line, rows))]
-    machine.write(TABLE.name, "\n".join(text))
+    machine.write(table.name, "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import numpy as np
 
 from gopfast.biconvex.forms import components, dense, is_convex, is_nearly_semidefinite
 from gopfast.biconvex.margins import EIGENVALUE_TOL, RESIDUE
+from gopfast.biconvex.partition import find
 from gopfast.biconvex.squared_forms import expressions_of, with_variables
 from gopfast.biconvex.tuning import EXCESS_OF_SQUARES, MOST_DIRECTED_ENTRIES, MOST_DIRECTIONS, VARIABLES_EACH
 from gopfast.search.mechanism import Mechanism
@@ -52,7 +53,8 @@ def divided(problem):
     Return a problem with variables for its concave directions.
 
     All that is not convex must have such directions: products beside them, of the same variables, would be bounded
-    apart from them. No row may be convex and not linear: the dual that it has may be exact.
+    apart from them. No row may be convex and not linear: the dual that it has may be exact. Nor may products of a form
+    make two groups: such a form is bilinear, and convex in either.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def divided(problem):
     Returns
     -------
     SquaredProblem or None
-        None where it is convex, has a convex row or too many directions.
+        None where it is convex, has a convex row, a bilinear form or too many directions.
     """
     n, expressions = problem.n_variables, expressions_of(problem)
     if sum(len(expression.terms) for expression in expressions) > MOST_DIRECTED_ENTRIES:
@@ -76,7 +78,8 @@ def divided(problem):
             signed = {pair: sign * float(a) for pair, a in part.items()}
             if (both := expression.rises and expression.falls) or not is_convex(signed):
                 members = sorted({i for pair in part for i in pair})
-                found = None if both else directions(dense(signed))
+                is_bilinear = not find(part, n, ()).copies
+                found = None if both or is_bilinear else directions(dense(signed))
                 if not found or len(forms) + len(found) > MOST_DIRECTIONS:
                     return None
                 signed, off = _without(part, sign, members, found, largest)

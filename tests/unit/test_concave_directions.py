@@ -141,3 +141,18 @@ def test_a_loss_that_is_no_small_part_of_the_tolerance_leaves_no_false_proof():
     found = gopfast.solve(one, log=False, n_threads=1, epsilon=1e-6, rel_tol=0.0, max_nodes=200)
     assert divided(one).loss > 1e-6
     assert not found.success or found.gap <= 1e-6
+
+
+def test_bilinear_forms_have_no_directions():
+    """Pooling: a star of products has one negative eigenvalue, and is convex in either group."""
+    one = gopfast.PolynomialProblem(
+        "x - 3*y", ["3*q*x + 3*p*x - 2*x <= y", "q + p == 1", "x + y <= 100"],
+        {"q": (0, 1), "p": (0, 1), "x": (0, 100), "y": (0, 100)},
+    )  # fmt: skip
+    found = gopfast.solve(one, log=False, n_threads=1)
+    assert found.success and found.profile["concave_directions"].calls <= 1
+    Q = np.zeros((4, 4))
+    Q[0, 2:] = Q[2:, 0] = [1.0, -2.0]  # z_0 (z_2 - 2 z_3)
+    assert divided(BiconvexProblem(np.ones(4), Q=Q, lower=np.zeros(4), upper=np.ones(4))) is None
+    Q[1, 1] = -1.0  # a part of its own
+    assert divided(BiconvexProblem(np.ones(4), Q=Q, lower=np.zeros(4), upper=np.ones(4))) is None

@@ -19,34 +19,25 @@ import math
 
 import numpy as np
 
-from .entries import item, number, numbers, reals, whole
+from .entries import item, number, numbers, reals
 from .errors import ProofError
 from .rounding import UNIT, down
+from .samples import Samples
 from .savings import Groups
 from .tuning import CLUSTERING_DEPTH as MOST_DEPTH
 
 
-class Problem:
+class Problem(Samples):
     """Distinct samples of positive weight, and the number of clusters."""
 
     def __init__(self, record, X, sample_weight):
-        self.record = record
         if not isinstance(record, dict) or record.keys() != {"n_clusters"}:
             raise ProofError("problem", "must have n_clusters")
         X = reals(X, "X")
         X = X[:, np.newaxis] if X.ndim == 1 else X
         if X.ndim != 2 or not X.size:
             raise ProofError("X", "must have shape (N, d)")
-        weights = reals(np.ones(len(X)) if sample_weight is None else sample_weight, "sample_weight")
-        if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
-            raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
-        self.columns, self.weights = X, weights
-        self.n_clusters = whole(record, "n_clusters", "problem", 1, 2**31)
-        used = weights > 0
-        self.X, index = np.unique(X[used], axis=0, return_inverse=True)
-        parts = np.split(weights[used][np.argsort(index.reshape(-1), kind="stable")],
-                         np.cumsum(np.bincount(index.reshape(-1)))[:-1])  # fmt: skip
-        self.mass = np.array([math.fsum(part) for part in parts])
+        super().__init__(record, X, sample_weight)
 
     def attained(self, centers):
         """Return the sum of squares at centers, rounded up."""

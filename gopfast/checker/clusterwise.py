@@ -32,10 +32,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from .entries import item, number, numbers, reals, whole
+from .entries import item, number, numbers, reals
 from .errors import ProofError
 from .regressions import designs, hull, inverse_of
 from .rounding import TINY, UNIT, down, up
+from .samples import Samples
 from .tuning import (
     CLUSTERWISE_BOXES as MOST_BOXES,
     CLUSTERWISE_NODES as MOST_NODES,
@@ -44,11 +45,10 @@ from .tuning import (
 )
 
 
-class Problem:
+class Problem(Samples):
     """Distinct samples of positive weight, and the number of classes."""
 
     def __init__(self, record, X, sample_weight):
-        self.record = record
         if not isinstance(record, dict) or record.keys() != {"n_clusters", "fit_intercept"}:
             raise ProofError("problem", "must have n_clusters and fit_intercept")
         self.fit_intercept = record["fit_intercept"]
@@ -57,16 +57,7 @@ class Problem:
         X = reals(X, "X")
         if X.ndim != 2 or X.shape[1] < 2 or not X.size:
             raise ProofError("X", "must have regressors and a response")
-        weights = reals(np.ones(len(X)) if sample_weight is None else sample_weight, "sample_weight")
-        if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
-            raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
-        self.columns, self.weights = X, weights
-        self.n_clusters = whole(record, "n_clusters", "problem", 1, 2**31)
-        used = weights > 0
-        self.X, index = np.unique(X[used], axis=0, return_inverse=True)
-        parts = np.split(weights[used][np.argsort(index.reshape(-1), kind="stable")],
-                         np.cumsum(np.bincount(index.reshape(-1)))[:-1])  # fmt: skip
-        self.mass = np.array([math.fsum(part) for part in parts])
+        super().__init__(record, X, sample_weight)
         self.n_coefficients = X.shape[1] - 1 + self.fit_intercept
 
     def attained(self, coefficients, intercepts):

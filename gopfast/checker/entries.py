@@ -40,6 +40,14 @@ def numbers(record, name, entry, shape, least=-math.inf):
     return array
 
 
+def weights_of(sample_weight, n):
+    """Weights of samples (n,), of at least 0 and not all 0; None: all are 1."""
+    weights = reals(np.ones(n) if sample_weight is None else sample_weight, "sample_weight")
+    if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
+        raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
+    return weights
+
+
 def reals(value, entry):
     """Numbers as an array of floats, not too large."""
     try:

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .entries import item, number, numbers, reals, whole
+from .entries import item, number, numbers, reals, weights_of, whole
 from .errors import ProofError
 from .rounding import Interval
 
@@ -117,10 +117,7 @@ class Problem:
         if X.ndim != 2 or not X.size:
             raise ProofError("X", "must have shape (N, d)")
         self.n_components = whole(record, "n_components", "problem", 1, len(X))
-        weights = reals(np.ones(len(X)) if sample_weight is None else sample_weight, "sample_weight")
-        if weights.shape != (len(X),) or not (weights >= 0).all() or not weights.sum() > 0:
-            raise ProofError("sample_weight", "must be one number of at least 0 per sample, not all 0")
-        self.weights, self.partial, self.parts = weights, [], []
+        self.weights, self.partial, self.parts = weights_of(sample_weight, len(X)), [], []
         read = {"labels": self._labels, "mixed": self._mixed}.get(self.family, self._numbers)
         self.columns = read(X)
         d = self.columns.shape[1]

@@ -51,17 +51,34 @@ def state(search, finished=False):
         found |= {f"{name}.lengths": list(map(len, pairs)), name: [pair for some in pairs for pair in some]}
     found |= {
         "node.lower": [node.lower for node in nodes], "node.estimate": [node.estimate for node in nodes],
-        "node.serial": [entry.serial for entry in search.heap], "history": search.history, "time": search.elapsed(),
-        "centers": search.centers, "counts": [getattr(search, name) for name in COUNTS],
-        "bounds": [getattr(search, name) for name in BOUNDS], "pool.centers": pool.centers,
-        "pool.labels": pool.labels, "pool.inertia": pool.inertia,
-        "pool.starts": [(KINDS.index(kind), ENDED.index(ending)) for kind, ending, _ in pool.ends],
-        "pool.ends": [inertia for *_, inertia in pool.ends],
-        "pool.random": np.frombuffer(json.dumps(pool.rng.bit_generator.state).encode(), dtype=np.uint8),
+        "centers": search.centers, "pool.centers": pool.centers, "pool.labels": pool.labels,
+        "pool.inertia": pool.inertia, **progress(search, KINDS),
         "columns.lengths": [len(own) for own in columns.values()],
         "columns": np.concatenate([*columns.values(), np.zeros(0, dtype=np.int32)]),
     }  # fmt: skip
     return {name: np.asarray(value) for name, value in found.items()}
+
+
+def progress(search, kinds):
+    """Return what searches for clusters and for classes have alike: numbers, counts, bounds, how descents went."""
+    ends = search.pool.ends
+    return {
+        "node.serial": [entry.serial for entry in search.heap], "history": search.history, "time": search.elapsed(),
+        "counts": [getattr(search, name) for name in COUNTS], "bounds": [getattr(search, name) for name in BOUNDS],
+        "pool.starts": [(kinds.index(kind), ENDED.index(ending)) for kind, ending, _ in ends],
+        "pool.ends": [inertia for *_, inertia in ends],
+        "pool.random": np.frombuffer(json.dumps(search.pool.rng.bit_generator.state).encode(), dtype=np.uint8),
+    }  # fmt: skip
+
+
+def counted(arrays):
+    """Return the fields of a search that `progress` has told of: counts, bounds, history and time."""
+    found = dict(zip(COUNTS, entries.array(arrays, "counts", (len(COUNTS),), "i", 0, entries.LARGEST).tolist(),
+                     strict=True))  # fmt: skip
+    found |= dict(zip(BOUNDS, entries.array(arrays, "bounds", (len(BOUNDS),)).tolist(), strict=True))
+    found["history"] = [tuple(row) for row in entries.array(arrays, "history", (None, 5)).tolist()]
+    found["before"] = entries.number(arrays, "time", 0.0, MOST_SECONDS)
+    return found
 
 
 def restore(search, arrays, nodes=(), blocks=()):
@@ -75,14 +92,10 @@ def restore(search, arrays, nodes=(), blocks=()):
     """
     pool, (N, d), K = search.pool, search.X.shape, search.problem.n_clusters
     _restore_pool(pool, arrays, N, d, K)
-    found = dict(zip(COUNTS, entries.array(arrays, "counts", (len(COUNTS),), "i", 0, entries.LARGEST).tolist(),
-                     strict=True))  # fmt: skip
-    found |= dict(zip(BOUNDS, entries.array(arrays, "bounds", (len(BOUNDS),)).tolist(), strict=True))
+    found = counted(arrays)
     found["centers"] = np.array(entries.array(arrays, "centers", (K, d), "f", -LARGEST, LARGEST))
     if not abs(search.problem.objective(found["centers"]) - found["upper"]) <= SAME * found["upper"]:
         raise entries.EntryError("bounds: the centers do not attain the upper one")
-    found["history"] = [tuple(row) for row in entries.array(arrays, "history", (None, 5)).tolist()]
-    found["before"] = entries.number(arrays, "time", 0.0, MOST_SECONDS)
     lower, estimate = (entries.array(arrays, f"node.{name}", (None,)).tolist() for name in ("lower", "estimate"))
     n = len(lower)
     serial = entries.array(arrays, "node.serial", (n,), "i" if n else "if", 0, entries.LARGEST).tolist()
@@ -108,24 +121,25 @@ def _restore_pool(pool, arrays, N, d, K):
             raise entries.EntryError("columns must be clusters, of samples in their order")
     centers = np.array(entries.array(arrays, "pool.centers", (K, d), "f", -LARGEST, LARGEST))
     labels = _indices(arrays, "pool.labels", N, K)
+    restore_descents(pool, arrays, KINDS)
+    pool.centers, pool.labels = centers, labels
+    pool.inertia = entries.number(arrays, "pool.inertia", 0.0)
+    pool.columns = {own.tobytes(): own for own in columns}
+
+
+def restore_descents(pool, arrays, kinds):
+    """Take what each descent started from, how it ended and with which inertia, and the generator's state."""
+    starts = entries.array(arrays, "pool.starts", (None, 2), "i", 0, len(kinds) - 1)
+    inertias = entries.array(arrays, "pool.ends", (len(starts),), "f", 0.0).tolist()
+    if not inertias or (starts[:, 1] >= len(ENDED)).any():
+        raise entries.EntryError("pool.starts must be a kind of start and a way to end of at least one descent")
     random = entries.array(arrays, "pool.random", (None,), "u").tobytes()
     try:
         pool.rng.bit_generator.state = json.loads(random)
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:  # as JSON and NumPy say so
         raise entries.EntryError(f"pool.random is no state of this generator: {error!r}") from None
-    pool.centers, pool.labels = centers, labels
-    pool.inertia = entries.number(arrays, "pool.inertia", 0.0)
-    pool.ends = _ends(arrays)
-    pool.columns = {own.tobytes(): own for own in columns}
-
-
-def _ends(arrays):
-    """Return what each descent started from, how it ended and with which inertia."""
-    kinds = entries.array(arrays, "pool.starts", (None, 2), "i", 0, len(KINDS) - 1)
-    inertias = entries.array(arrays, "pool.ends", (len(kinds),), "f", 0.0).tolist()
-    if not inertias or (kinds[:, 1] >= len(ENDED)).any():
-        raise entries.EntryError("pool.starts must be a kind of start and a way to end of at least one descent")
-    return [(KINDS[kind], ENDED[how], inertia) for (kind, how), inertia in zip(kinds.tolist(), inertias, strict=True)]
+    pairs = zip(starts.tolist(), inertias, strict=True)
+    pool.ends = [(kinds[kind], ENDED[how], inertia) for (kind, how), inertia in pairs]
 
 
 def _pairs(arrays, name, n, N):

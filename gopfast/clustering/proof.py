@@ -61,7 +61,7 @@ class _Tree:
                 self.pairs.append(LEAF)
                 continue
             own = inherited if node.prices is None else self._of_samples(node)
-            if not any(_is_priced(son) for son in node.sons):
+            if not any(is_priced(son) for son in node.sons):
                 self.pairs.append(LEAF)
                 self.prices.append(own)
                 continue
@@ -78,7 +78,7 @@ class _Tree:
         return (node.prices + scatter)[node.group] * self.weights * self.scale
 
 
-def _is_priced(node):
+def is_priced(node):
     """Whether a node, or one below it, has prices of its own."""
     stack = [node]
     while stack:

@@ -5,16 +5,14 @@ Classes that nodes have met are not part of it: they are found again.
 
 import hashlib
 import heapq
-import json
 
 import numpy as np
 
-from gopfast.clustering.checkpoint import BOUNDS, COUNTS, MOST_SECONDS, blocks, slabs
+from gopfast.clustering.checkpoint import blocks, counted, progress, restore_descents, slabs
 from gopfast.clustering.node import Entry
 from gopfast.clusterwise.node import Node
 from gopfast.clusterwise.pool import KINDS
 from gopfast.search import checkpoint, entries
-from gopfast.starts import ENDED
 
 __all__ = ["blocks", "header", "restore", "slabs", "state"]  # of nodes there are none beside the state, as of k-means
 
@@ -33,21 +31,16 @@ def header(problem, options, start=None):
 
 def state(search, finished=False):
     """Return all that a search needs to go on: open nodes as boxes with numbers of classes, bounds, and the best."""
-    nodes, pool = [entry.node for entry in search.heap], search.pool
+    nodes = [entry.node for entry in search.heap]
     boxes = [box for node in nodes for box in node.boxes]
     q = search.Z.shape[1]
     found = {
         "node.lower": [node.lower for node in nodes], "node.estimate": [node.estimate for node in nodes],
-        "node.cap": [node.cap for node in nodes], "node.serial": [entry.serial for entry in search.heap],
-        "node.boxes": [len(node.boxes) for node in nodes], "box.classes": [count for *_, count in boxes],
+        "node.cap": [node.cap for node in nodes], "node.boxes": [len(node.boxes) for node in nodes],
+        "box.classes": [count for *_, count in boxes],
         "box.low": np.reshape([low for low, *_ in boxes], (-1, q)),
         "box.high": np.reshape([high for _, high, _ in boxes], (-1, q)),
-        "history": search.history, "time": search.elapsed(), "labels": search.labels,
-        "counts": [getattr(search, name) for name in COUNTS], "bounds": [getattr(search, name) for name in BOUNDS],
-        "pool.fits": pool.fits,
-        "pool.starts": [(KINDS.index(kind), ENDED.index(ending)) for kind, ending, _ in pool.ends],
-        "pool.ends": [inertia for *_, inertia in pool.ends],
-        "pool.random": np.frombuffer(json.dumps(pool.rng.bit_generator.state).encode(), dtype=np.uint8),
+        "labels": search.labels, "pool.fits": search.pool.fits, **progress(search, KINDS),
     }  # fmt: skip
     return {name: np.asarray(value) for name, value in found.items()}
 
@@ -63,15 +56,11 @@ def restore(search, arrays, nodes=(), blocks=()):
     """
     problem = search.problem
     _restore_pool(search.pool, arrays, search.Z.shape[1], problem.n_clusters)
-    found = dict(zip(COUNTS, entries.array(arrays, "counts", (len(COUNTS),), "i", 0, entries.LARGEST).tolist(),
-                     strict=True))  # fmt: skip
-    found |= dict(zip(BOUNDS, entries.array(arrays, "bounds", (len(BOUNDS),)).tolist(), strict=True))
+    found = counted(arrays)
     labels = entries.array(arrays, "labels", (problem.n_samples,), "i", 0, problem.n_clusters - 1).astype(np.intp)
     if problem.objective(labels) != found["upper"]:
         raise entries.EntryError("bounds: the labels do not attain the upper one")
     found["labels"] = found["centers"] = labels
-    found["history"] = [tuple(row) for row in entries.array(arrays, "history", (None, 5)).tolist()]
-    found["before"] = entries.number(arrays, "time", 0.0, MOST_SECONDS)
     # all at once: Ctrl-C comes before or after, and no node is missing
     vars(search).update(found, heap=_heap(search, arrays))
 
@@ -105,16 +94,6 @@ def _heap(search, arrays):
 
 def _restore_pool(pool, arrays, q, K):
     """Take the best classes, what descents have come to, and the generator's state."""
-    kinds = entries.array(arrays, "pool.starts", (None, 2), "i", 0, len(KINDS) - 1)
-    inertias = entries.array(arrays, "pool.ends", (len(kinds),), "f", 0.0).tolist()
-    if not inertias or (kinds[:, 1] >= len(ENDED)).any():
-        raise entries.EntryError("pool.starts must be a kind of start and a way to end of at least one descent")
-    random = entries.array(arrays, "pool.random", (None,), "u").tobytes()
     fits = np.clip(entries.array(arrays, "pool.fits", (K, q)), *pool.box)
-    try:
-        pool.rng.bit_generator.state = json.loads(random)
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:  # as JSON and NumPy say so
-        raise entries.EntryError(f"pool.random is no state of this generator: {error!r}") from None
     pool.offer(fits)
-    pairs = zip(kinds.tolist(), inertias, strict=True)
-    pool.ends = [(KINDS[kind], ENDED[how], inertia) for (kind, how), inertia in pairs]
+    restore_descents(pool, arrays, KINDS)

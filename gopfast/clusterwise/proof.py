@@ -8,6 +8,7 @@ import dataclasses
 import numpy as np
 
 from gopfast.checker import ProofError, clusterwise, file
+from gopfast.clustering.proof import is_priced
 from gopfast.clusterwise.margins import PROOF_ROUNDING as ROUNDING
 from gopfast.proof import keep
 from gopfast.result import Status
@@ -84,7 +85,7 @@ class _Tree:
             node, prices, suprema = stack.pop()
             if node.prices is not None:
                 prices, suprema = node.prices, node.suprema
-            if not any(_is_priced(son) for son in node.sons):
+            if not any(is_priced(son) for son in node.sons):
                 self.splits.append((-1, -1))
                 self.points.append(0.0)
                 self.prices.append(prices)
@@ -99,14 +100,3 @@ class _Tree:
                     halves = (m > 0) + (m < node.boxes[b][2])
                     own = np.concatenate([np.delete(suprema, b), np.repeat(suprema[b], halves)])
                 stack.append((son, prices, own))
-
-
-def _is_priced(node):
-    """Whether a node, or one below it, has prices of its own."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if node.prices is not None:
-            return True
-        stack += node.sons
-    return False

@@ -1,7 +1,6 @@
 """Searches of k-means that are stopped, killed, or out of memory: what they have proved, and how they go on."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.killing import kept_states
 
 import gopfast
 from gopfast import CheckpointError, InputError
@@ -48,16 +48,8 @@ def test_a_stopped_search_goes_on_to_the_same(n_nodes, tmp_path, whole):
 
 def test_every_state_that_is_written_leads_to_the_optimum(tmp_path, monkeypatch, whole):
     """Also those in the midst of a node, between two linear programs."""
-    path, write, n = tmp_path / "search.checkpoint", Checkpoint.write, []
-
-    def kept(self, search, finished=False):
-        write(self, search, finished)
-        n.append(search.current is not None)
-        shutil.copy(path, tmp_path / str(len(n)))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Checkpoint, "write", kept)
-        gopfast.solve(PROBLEM, log=False, checkpoint=path, checkpoint_every=1e-9)
+    n = kept_states(monkeypatch, tmp_path / "search.checkpoint",
+                    lambda path: gopfast.solve(PROBLEM, log=False, checkpoint=path, checkpoint_every=1e-9))  # fmt: skip
     assert len(n) > 20 and set(n) == {True, False}
     for number in range(1, len(n) + 1):
         found = gopfast.resume(tmp_path / str(number), GRID, log=False)

@@ -1,14 +1,12 @@
 """Searches for classes of regressions that are stopped: what their checkpoints hold, and how they go on."""
 
-import shutil
-
 import numpy as np
 import pytest
+from support.killing import kept_states
 
 import gopfast
 from gopfast import CheckpointError
 from gopfast.search import files
-from gopfast.search.checkpoint import Checkpoint
 
 _rng = np.random.default_rng(1)
 PROBLEM = gopfast.ClusterwiseRegression(_rng.uniform(0, 10, 18).round(2), _rng.normal(size=18).round(3), 2)
@@ -44,16 +42,8 @@ def test_a_stopped_search_goes_on_to_the_optimum(n_nodes, tmp_path, whole):
 
 def test_every_state_that_is_written_leads_to_the_optimum(tmp_path, monkeypatch, whole):
     """Also those in the midst of a node, between two linear programs."""
-    path, write, n = tmp_path / "search.checkpoint", Checkpoint.write, []
-
-    def kept(self, search, finished=False):
-        write(self, search, finished)
-        n.append(search.current is not None)
-        shutil.copy(path, tmp_path / str(len(n)))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Checkpoint, "write", kept)
-        solved(checkpoint=path, checkpoint_every=1e-9)
+    n = kept_states(monkeypatch, tmp_path / "search.checkpoint",
+                    lambda path: solved(checkpoint=path, checkpoint_every=1e-9))  # fmt: skip
     assert any(n) and not all(n)
     for i in np.linspace(1, len(n), 6).astype(int).tolist():
         assert is_as_good(gopfast.resume(tmp_path / str(i), PROBLEM, log=False), whole)

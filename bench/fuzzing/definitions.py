@@ -763,7 +763,8 @@ class Regression(Definition):
         b = solution.coefficients
         if self.problem.fit_intercept:
             b = np.column_stack([b, solution.intercepts])
-        v = np.full(self.K, self.known) if self.known is not None else solution.variances
+        one = solution.variance if self.known is None else self.known
+        v = solution.variances if one is None else np.full(self.K, one)
         return {
             "weights": solution.weights.astype(self.dtype), "coefficients": b.astype(self.dtype),
             "variances": v.astype(self.dtype),

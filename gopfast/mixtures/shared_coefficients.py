@@ -174,13 +174,14 @@ class SharedCoefficientSearch:
         self.upper, self.solution, self.lower = math.inf, None, self.least
         self.n_nodes = self.n_passes = 0
         self.history, self.before = [], 0.0
+        self.kept = 1.0  # the part of the tolerance that is not kept back for a proof
 
     # What is known
 
     @property
     def tolerance(self):
         """Gap at which the search ends."""
-        return max(self.epsilon, self.rel_tol * abs(self.upper))
+        return self.kept * max(self.epsilon, self.rel_tol * abs(self.upper))
 
     def _offer(self, state):
         """Take a mixture, improved by EM, if it is the best; whether it was."""

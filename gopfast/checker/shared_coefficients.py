@@ -4,10 +4,11 @@
 what is shared among the regressors and the constant after them. ``direction`` (q,): of the q others a combination that
 is near the shared regressor x. ``claim`` has ``lower_bound``, ``objective`` and ``solution``, as of regressions.
 
-``values`` (n,) of the coefficient, ascending. ``sizes`` (n,) in bytes of what ``proofs`` has for each of them, one after
-the other: a proof of the mixture in which the coefficient is known, that of the response y - x u on the others, as
-floats; or nothing, 0. ``slopes`` (n - 1,) of the loss between two values. ``blocks`` (B, K q + 1) of different samples,
-by their places among those of positive weight; or (B, K + 1) of such as have the same regressors, x left aside.
+``values`` (n,) of the coefficient, ascending. ``sizes`` (n,) in bytes of what ``proofs`` has for each of them, one
+after the other: a proof of the mixture in which the coefficient is known, that of the response y - x u on the others,
+as floats; or nothing, 0. ``slopes`` (n - 1,) of the loss between two values. ``blocks`` (B, K q + 1) of different
+samples, by their places among those of positive weight; or (B, K + 1) of such as have the same regressors, x left
+aside.
 
 With F(u) the optimum where the coefficient is u, a range of it is proved by what F is at least at its ends, less what
 it may lack between them (JS2) and (JS3), or by what the blocks cost there (JS4); beyond the values that no component of
@@ -120,7 +121,8 @@ class Ranges:
             squares += w * (Fraction(rounded) - (y - x * value)) ** 2
         distance = up(math.sqrt(up(float(squares)))) if squares else 0.0
         if self.free:
-            return Fraction(float(up(distance * up(math.sqrt(up(float(self.mass.high / float(self.level) * (1 + 2**-50))))))))
+            root = up(math.sqrt(up(float(self.mass.high) / float(self.level))))
+            return Fraction(float(up(distance * root)))
         v = self.level  # what residuals cost is at most what is claimed less the rest, or else nothing is lost
         beyond = max(Fraction(0), Fraction(lower) - Fraction(self.floor))
         root = Fraction(float(up(math.sqrt(up(float(2 * v * beyond))))))
@@ -291,7 +293,8 @@ def verify(header, arrays, problem, check):
         beyond = (values[0] <= ends[0], values[-1] >= ends[1])
         short = [i for i in short if i < outer or not beyond[i - outer]]
     if short:
-        raise ProofError(f"range {short[0]}", f"its bound is {float(bounds[short[0]]):.12g}, the proof claims {lower:.12g}")
+        found = float(bounds[short[0]])
+        raise ProofError(f"range {short[0]}", f"its bound is {found:.12g}, the proof claims {lower:.12g}")
     return lower, value, n_leaves + len(bounds), solution
 
 

@@ -24,6 +24,7 @@ from gopfast.mixtures.shared.coefficients import left_of, rounding_loss
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.mixtures.tuning import (
     COEFFICIENT_PROOF_LACK as LACK,
+    COEFFICIENT_PROOF_REACH as REACH,
     COEFFICIENT_PROOF_RESERVE as RESERVE,
     COEFFICIENT_PROOF_SHARE as SHARE,
 )
@@ -70,7 +71,7 @@ def solve(search, options, proof, started):
             result, notes=[*result.notes, "no proof was written: its arithmetic is not accurate enough for these data"]
         )
     lower, data = found
-    fields = {"lower_bound": min(result.lower_bound, lower), "proof": keep(data, proof)}
+    fields = {"lower_bound": lower, "proof": keep(data, proof)}
     fields["notes"] = [*result.notes, WITHOUT]
     tolerance = max(search.epsilon, search.rel_tol * abs(result.objective))
     if result.status is Status.OPTIMAL and result.objective - fields["lower_bound"] > tolerance:
@@ -114,7 +115,7 @@ class _Writer:
             lower = self._claimed(values, lowers, slopes)
         except (ProofError, OverflowError):
             return None
-        lower = min(lower, upper)
+        lower = float(min(lower, upper, result.lower_bound))
         if not (math.isfinite(lower) and math.isfinite(upper)):
             return None
         header = {
@@ -142,16 +143,15 @@ class _Writer:
         if len(every) < 2:
             return every
         n = len(every)
-        edges = {(i, j): search._between(every[i], every[j]) for i in range(n) for j in range(i + 1, n)}
+        edges = {(i, j): search._between(every[i], every[j]) for j in range(n) for i in range(max(0, j - REACH), j)}
         best = [math.inf, *[-math.inf] * (n - 1)]  # the largest bound of all between the first value and this one
-        for j in range(1, n):
-            best[j] = max(min(best[i], edges[i, j]) for i in range(j))
+        for i, j in edges:
+            best[j] = max(best[j], min(best[i], edges[i, j]))
         enough = min(wanted, best[-1])
         steps, former = [0, *[n] * (n - 1)], [0] * n
-        for j in range(1, n):
-            for i in range(j):
-                if edges[i, j] >= enough and steps[i] + 1 < steps[j]:
-                    steps[j], former[j] = steps[i] + 1, i
+        for (i, j), bound in edges.items():
+            if bound >= enough and steps[i] + 1 < steps[j]:
+                steps[j], former[j] = steps[i] + 1, i
         path = [n - 1]
         while path[-1]:
             path.append(former[path[-1]])

@@ -190,6 +190,18 @@ def test_regress_writes_a_proof_that_is_checked(data, tmp_path, capsys, more):
     assert f"proof of: family {family}, n_components 2" in capsys.readouterr().out
 
 
+def test_a_proof_of_a_shared_coefficient_is_written_and_checked(data, tmp_path, capsys):
+    proof, record = tmp_path / "proof.npz", tmp_path / "fit.json"
+    options = ["--shared-coefficient", "GNP", "--noise-variance", "4", "--proof", str(proof), "--json", str(record)]
+    assert main(["regress", str(data), "-k", "2", "--response", "CO2", "-q", "--epsilon", "0.5", *options]) == 0
+    capsys.readouterr()
+    assert main(["check", str(proof), str(data), "--response", "CO2"]) == 0
+    out, written = capsys.readouterr().out, json.loads(record.read_text())
+    assert "shared_coefficient 0" in out and f"no mixture is below {written['lower_bound']:.8g}" in out
+    assert written["objective"] - written["lower_bound"] <= 0.5
+    assert main(["check", str(proof), str(data)]) == 3
+
+
 def test_clusterwise_writes_a_proof_that_is_checked(data, tmp_path, capsys):
     proof, record = tmp_path / "proof.npz", tmp_path / "classes.json"
     command = ["clusterwise", str(data), "-k", "2", "--response", "CO2", "-q"]

@@ -10,6 +10,7 @@ from gopfast.checker import file, objective, tree
 from gopfast.checker.rounding import UNIT
 from gopfast.checker.tuning import MOST_SCALE
 from gopfast.checker.verify import Bounds
+from gopfast.mixtures.margins import TOUCHING
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.tuning import FURTHEST, LARGEST_MEAN, SPREAD
 
@@ -126,6 +127,17 @@ class Statement:
     def scales(self, scales):
         """Logarithms of scales (C,) within the checker's range: one above 0 bounds no better than 0 does."""
         return np.clip(scales, -MOST_SCALE, MOST_SCALE)
+
+    def slack(self):
+        """How far apart, in the core's units, cells may be that meet in the user's, by rounding: (n_cell,)."""
+        if self.axes is not None:  # they are the same
+            return np.zeros(self.n_cell)
+        d, scale = len(self.order), self.scale[self.order]
+        size = np.abs(self.bounds.columns).max(axis=0) + np.abs(self.center)
+        means = TOUCHING * (size[self.order] / scale + np.ptp(self.data.arrays()[0], axis=1))
+        if self.in_logarithms:
+            means = np.full(d, TOUCHING)
+        return np.concatenate([means, np.full(self.n_cell - d, TOUCHING * (means / TOUCHING).max() ** 2)])
 
     def rows(self, samples):
         """Return which of the core's samples are nearest to the user's (M, d)."""

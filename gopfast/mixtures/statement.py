@@ -144,6 +144,24 @@ class MixedStatement(Statement):
             slopes[..., columns] = own.unfolded(low[..., cell], high[..., cell], slopes[..., columns])
         return slopes
 
+    def prices(self, prices):
+        """Prices (M,) of the checker's samples: the core's (N,), and by what costs in the user's units are larger."""
+        samples = self.bounds.columns
+        columns, dearer = [], np.zeros(len(samples))
+        for own, part, _ in self.parts:
+            seen = np.ones(len(samples)) if part.presence is None else samples[:, part.presence]
+            values = ((samples[:, part.columns] - own.center) / own.scale)[:, own.order]
+            columns.append(values * seen[:, np.newaxis])
+            if part.presence is not None:
+                columns.append(seen[:, np.newaxis])
+            here = seen > 0
+            dearer[here] += own._dearer(samples[np.ix_(here, part.columns)])[1]
+        return prices[self._same(np.hstack(columns), self.data.arrays()[0])] + dearer
+
+    def slack(self):
+        """How far apart, in the core's units, cells may be that meet in the user's, by rounding: (n_cell,)."""
+        return np.concatenate([own.slack() for own, *_ in self.parts])
+
     def solution(self, family, solution):
         """Weights, means of the columns of statistics, and variances of the normal ones."""
         mixture, means = solution.problem, np.zeros((self.n_components, len(self.reference)))

@@ -1,6 +1,6 @@
 """Checking a proof against the user's own data.
 
-Theory: (V6) of docs/theory/proofs.md, (VF1) of docs/theory/proof_families.md.
+Theory: (V6) of docs/theory/proofs.md, (VF1) and (VF5) of docs/theory/proof_families.md.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Statements of families that have more than columns: noise, different columns, posteriors, matrices, regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1) and (VF2)
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1), (VF2) and (VF5)
 of docs/theory/proof_families.md.
 """
 

@@ -76,6 +76,10 @@ class Prices:
         value = self.total - lower - saved
         return value - 4 * UNIT * (abs(self.total) + abs(lower) + np.abs(saved))
 
+    def floor(self, n_components):
+        """Return what the prices say of all mixtures, without a tree: T less K times the largest U."""
+        return float(self._left(n_components * self.most.max(initial=-math.inf))) if len(self.most) else self.lower
+
     def cut(self, low, high):
         """
         Cut the boxes of leaves down.

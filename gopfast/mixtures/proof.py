@@ -59,7 +59,8 @@ class Statement:
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
         # in smaller boxes what missing entries cost may prove less: the bounds that count are those of the checker's
-        self.is_iterated = self.is_iterated or bool(problem.partial)
+        # so may prices of columns of many magnitudes, whose slopes times samples lose digits there
+        self.is_iterated = self.is_iterated or bool(problem.partial) or problem.family == "exponential"
         # A prior's terms have a constant of every column, missing entries one of every variable, a shared one its own.
         self.is_plain = problem.prior is None and not problem.partial and not family.n_shared
         self.dearer = 0.0  # what components cost more in the user's units, at the reference

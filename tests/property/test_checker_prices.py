@@ -383,3 +383,17 @@ def test_smaller_cells_save_no_more(seed, family):
             before = found
             ends = np.sort(low + rng.random((2, len(low))) * (high - low), axis=0)
             low, high = ends
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_proof_of_columns_of_many_magnitudes_claims_what_the_checker_finds(tmp_path, beside):
+    """Slopes of tiny waiting times lose digits at large ones: what prices close by a hair stays open in the checker."""
+    x = [0.0917608308334048, 13.65450915, 1.468146555e-06, 3.324762744, 379024.224, 1.45286832e-06, 4061109.39,
+         1.68173848e-06]  # fmt: skip
+    problem = gopfast.ExponentialMixture(x, 2)
+    if beside:
+        problem = gopfast.MixedMixture(["exponential", "binary"], np.array([x, [0, 1] * 4]).T, 2)
+    result = gopfast.solve(problem, 0.00128, proof=tmp_path / "p", n_threads=1, log=False, relaxation="pricing")
+    found = check(tmp_path / "p", *proofs.arguments(problem), problem)
+    assert found.lower_bound == pytest.approx(result.lower_bound, abs=1e-9)
+    assert found.gap <= 0.2  # which is what rounding costs, not what a leaf without an entry says

@@ -1,15 +1,18 @@
 """Mixtures of regressions whose components share a coefficient, on data of the literature; writes its results' table.
 
 Run: python bench/shared_coefficients.py [--limit 60]     (about three minutes; bench/results/shared_coefficients.md)
+     python bench/shared_coefficients.py --proofs         (a minute; prints what proofs of normal errors take)
 """
 
 import argparse
+import time
 from pathlib import Path
 
 import numpy as np
 
 import gopfast
 from gopfast import datasets
+from gopfast.checker import file
 from gopfast.mixtures.searches import search_of
 from gopfast.options import Options
 
@@ -55,11 +58,38 @@ def row(name, K, X, y, shared, given, limit):
     )
 
 
+def proof_row(name, K, X, y, shared, given, limit):
+    """Return a row on the proof of a case of normal errors."""
+    problem = gopfast.RegressionMixture(X, y, K, shared_coefficients=shared, **given)
+    began = time.perf_counter()
+    result = gopfast.solve(problem, 0.01, time_limit=limit, n_threads=1, log=False, proof=True)
+    written = time.perf_counter()
+    found = gopfast.check(result.proof, problem._data_of_proof(), problem=problem)
+    took, sizes = time.perf_counter() - written, file.read(result.proof.data)[1]["sizes"]
+    return (
+        f"| {name} | {problem.shared_coefficients[0]} | {len(sizes)} | {(sizes > 0).sum()} | {result.proof.size:,} "
+        f"| {found.n_leaves:,} | {found.gap:.3g} | {written - began:.1f} | {took:.1f} |"
+    )
+
+
+def print_proofs(limit):
+    """Print the rows on proofs."""
+    print("| data | shared | values | with a proof | bytes | leaves and ranges | gap, nats | s | to check, s |")
+    print("| --- " * 9 + "|")
+    for case in cases():
+        if "family" not in case[-1]:
+            print(proof_row(*case, limit), flush=True)
+
+
 def main():
     """Solve all, print and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a search")
-    limit = parser.parse_args().limit
+    parser.add_argument("--proofs", action="store_true", help="print what proofs take instead")
+    options = parser.parse_args()
+    limit = options.limit
+    if options.proofs:
+        return print_proofs(limit)
     lines = [
         "# Mixtures of regressions that share a coefficient", "",
         f"`python bench/shared_coefficients.py --limit {limit:g}`; one thread, seconds of a machine that was shared.",

@@ -43,6 +43,10 @@ SIGTERM ends a search that has a checkpoint with its bounds, and writes one."""
 CHECK_EXAMPLES = """examples:
   gopfast fit galaxies.csv -k 3 --proof proof.npz
   gopfast check proof.npz galaxies.csv
+  gopfast regress co2.csv -k 2 --response CO2 --proof proof.npz
+  gopfast check proof.npz co2.csv --response CO2
+  gopfast mixed customers.csv -k 2 --columns age=normal,smokes=binary --proof proof.npz
+  gopfast check proof.npz customers.csv
   gopfast solve problem.json --proof proof.npz
   gopfast check proof.npz problem.json"""
 COMPARE_EXAMPLES = """examples:
@@ -185,17 +189,17 @@ def parser(
     search.add_argument("--max-nodes", type=int, metavar="N", help="most nodes to bound")
     outputs = command.add_argument_group("output")
     _add_json(outputs)
-    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
+    _add_proof(outputs)
     _add_long(command)
     command = commands.add_parser(
-        "check", help="check a proof that `gopfast fit --proof` or `gopfast solve --proof` wrote",
+        "check", help="check a proof that --proof of another command wrote",
         description="Check a proof against the data, or the problem, with none of the code that made it.",
         epilog=f"{CHECK_EXAMPLES}\n\n{EXIT_CODES}", formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     command.set_defaults(run=check)
     command.add_argument("proof", metavar="FILE", help="the proof")
-    _add_data(command)
-    _add_reading(command)
+    _add_data(command, what="numbers, or of `gopfast mixed` and `classes` labels too")
+    _add_missing(_add_reading(command))
     return parser
 
 
@@ -222,7 +226,7 @@ def _add_proved_fit(command):
     """Add what the search and the outputs of a fit take that may have a proof and a checkpoint."""
     _add_search(command)
     outputs = _add_fit_outputs(command)
-    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
+    _add_proof(outputs)
     _add_long(command)
 
 
@@ -254,6 +258,7 @@ def _add_partition(command, objective, part):
     )
     outputs = _add_outputs(command, "the bounds against time")
     outputs.add_argument("--labels", metavar="FILE", help=f"write as CSV each sample's {part}")
+    _add_proof(outputs)
 
 
 def _add_classes(command):
@@ -262,12 +267,16 @@ def _add_classes(command):
     model.add_argument(
         "-k", "--classes", dest="n_classes", type=int, required=True, metavar="K", help="number of classes"
     )
-    model.add_argument(
-        "--missing", type=_names, metavar="A,B", help="further codes of missing entries, such as 9 (default: none)"
-    )
+    _add_missing(model)
     model.add_argument("--prior", type=float, metavar="P", help="parameter of the Dirichlet prior (default: none)")
     _add_search(command)
-    _add_fit_outputs(command)
+    _add_proof(_add_fit_outputs(command))
+
+
+def _add_missing(group):
+    group.add_argument(
+        "--missing", type=_names, metavar="A,B", help="further codes of missing entries, such as 9 (default: none)"
+    )
 
 
 def _add_mixed(command):
@@ -278,7 +287,7 @@ def _add_mixed(command):
         "--variance-floor", type=_numbers, metavar="V", help="least variance, one or one per normal column"
     )
     _add_search(command)
-    _add_fit_outputs(command)
+    _add_proof(_add_fit_outputs(command))
 
 
 def _add_data(command, nargs=None, what="numbers"):
@@ -287,7 +296,7 @@ def _add_data(command, nargs=None, what="numbers"):
         "data", metavar="data.csv", nargs=nargs,
         help=f"{what}, one sample per line, with or without a header; - for the standard input" + (
             "; also .npy and, with pyarrow, .parquet, of which more than a million rows are read in chunks"
-            if what == "numbers" else ""
+            if what.startswith("numbers,") or what == "numbers" else ""
         ) + left_out,
     )  # fmt: skip
 
@@ -316,6 +325,7 @@ def _add_reading(command, na="refuse", columns=None, response=True):
         _add_response(reading)
     else:
         command.set_defaults(response=None)
+    return reading
 
 
 def _add_response(command, required=False, what="a mixture of regressions"):
@@ -428,6 +438,10 @@ def _add_labels(outputs):
     outputs.add_argument(
         "--labels", metavar="FILE", help="write as CSV each sample's most probable component and its probabilities"
     )
+
+
+def _add_proof(outputs):
+    outputs.add_argument("--proof", metavar="FILE", help="write a proof for `gopfast check`: a file such as proof.npz")
 
 
 def _add_json(outputs):

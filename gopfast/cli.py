@@ -18,6 +18,7 @@ from gopfast import checks
 from gopfast.arguments import parser
 from gopfast.biconvex import polynomial
 from gopfast.binary import SUFFIXES as BINARY_SUFFIXES, read_binary
+from gopfast.checker.file import read as read_proof
 from gopfast.clustering.result import ClusteringResult, PartitionResult
 from gopfast.errors import GopfastError, InputError
 from gopfast.mixtures.problems.covariance import Diagonal, Known
@@ -207,18 +208,12 @@ def certify(options):
 def check(options):
     """Check a proof."""
     try:
-        with open(options.proof, "rb"):
-            pass
+        proof = Path(options.proof).read_bytes()
     except OSError as error:
         raise InputError(f"{options.proof}: {error.strerror}") from None
-    if Path(options.data).suffix.lower() in PROBLEM_SUFFIXES:
-        data = _read_problem(options.data)
-        line = f"{shown(options.data)}: {data!r}"
-    else:
-        table = _read_table(options)
-        data, line = table.data, _data_line(options, table)
     try:
-        found = gopfast.check(options.proof, data)
+        data, line = _data_of_proof(options, read_proof(proof)[0])
+        found = gopfast.check(proof, data)
     except gopfast.ProofError as error:
         print(f"{shown(options.proof)}: the proof does not hold; {error}")
         return EXIT_BEATEN
@@ -228,6 +223,33 @@ def check(options):
     for name, value in found.solution.items():
         print(f"  {name:<14} {value}")
     return EXIT_PROVED
+
+
+def _data_of_proof(options, header):
+    """Read the data as the command did that wrote the proof; with a line that says which they are."""
+    if Path(options.data).suffix.lower() in PROBLEM_SUFFIXES:
+        problem = _read_problem(options.data)
+        return problem, f"{shown(options.data)}: {problem!r}"
+    said = header["problem"] if isinstance(header.get("problem"), dict) else {}
+    family = said.get("family")
+    if options.missing is not None and family != "labels":
+        raise InputError("--missing must not be given with a proof that is not of latent classes")
+    if family not in ("labels", "mixed"):
+        table = _read_table(options)
+        return table.data, _data_line(options, table)
+    if options.response is not None:
+        raise InputError("--response must not be given with a proof of columns of different kinds, or of labels")
+    options.na = "drop" if options.na == "drop" else "keep"
+    table = _read_labels(options, options.columns or _names_of(said), whole=family == "labels")
+    codes = set(_codes(options.missing) or ())
+    columns = ([None if entry in codes else entry for entry in column] for column in table.data.T)
+    return dict(zip(table.columns, columns, strict=True)), _data_line(options, table)
+
+
+def _names_of(said):
+    """Return the columns that a proof names, if it names any."""
+    names = said.get("columns")
+    return names if isinstance(names, list) and names and all(isinstance(name, str) for name in names) else None
 
 
 def compare(options):
@@ -294,7 +316,7 @@ def _solve_partition(options, table, problem, model, parts):
     with _Progress(options) as progress:
         result = gopfast.solve(
             problem, rel_tol=options.rel_tol, time_limit=options.time_limit, n_threads=options.threads,
-            **progress.options,
+            **progress.options, proof=options.proof,
         )  # fmt: skip
     record = {"model": model, **_data_record(table), **result.to_dict()}
     _report(options, record, result.plot, f"{_data_line(options, table)}\n{problem!r}\n{result}", result)
@@ -309,6 +331,7 @@ def _solve_partition(options, table, problem, model, parts):
 
 def classes(options):
     """Prove the best latent classes of a table of labels."""
+    _check_outputs(options)
     table = _read_labels(options, options.columns)
     problem = gopfast.LatentClass(
         table.data, options.n_classes, missing=_codes(options.missing), prior=options.prior, columns=table.columns
@@ -319,6 +342,7 @@ def classes(options):
 
 def mixed(options):
     """Prove the best fit of columns of different kinds."""
+    _check_outputs(options)
     given = [_kind(column) for column in options.columns or ()]
     table = _read_labels(options, [name for name, _ in given] or None, whole=False)
     kinds = [kind for _, kind in given] or [None] * len(table.columns)
@@ -341,8 +365,7 @@ def _kind(column):
 
 
 def _read_labels(options, columns, whole=True):
-    """Read labels, or labels and numbers, once what is asked for can be written."""
-    _check_outputs(options)
+    """Read labels, or labels and numbers."""
     header = None if options.header is None else options.header == "yes"
     return read_labels(
         options.data, columns, separator=options.separator, decimal=options.decimal, header=header, na=options.na,
@@ -353,7 +376,7 @@ def _read_labels(options, columns, whole=True):
 def _solve_labels(options, table, problem, model, more=lambda result: ""):
     """Solve a problem of labels, write and print its result; `more` is said in a summary. Returns the exit code."""
     with _Progress(options) as progress:
-        result = gopfast.solve(problem, **_search(options), **progress.options)
+        result = gopfast.solve(problem, **_search(options), **progress.options, proof=options.proof)
     levels = {"categories": [to_json_types(levels) for levels in problem.categories]}
     record = {"model": model, **_data_record(table), **levels, **result.to_dict()}
     text = f"{_data_line(options, table)}\n{problem!r}\n{result}"

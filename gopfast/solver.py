@@ -149,7 +149,8 @@ def solve(
         the proof is `Result.proof`, a `gopfast.Proof`. Also where a limit stopped the search. For mixtures, k-means,
         clusterwise regressions and biconvex problems. A search of a mixture then takes more nodes: it does without what
         has no entry in proofs, which `notes` names. Of covariance matrices and Gaussian posteriors leaves are kept in
-        memory to the end. The proof of a biconvex problem is found by a search of its own, once the bound is known.
+        memory to the end. The proof of a biconvex problem, or of regressions that share a coefficient, is found by
+        searches of its own, once the bound is known.
         Where there is none, `notes` says why.
     memory_limit : float or str, optional
         Memory that the process may take, in bytes or as text such as "4GB"; by default what it takes at the start and

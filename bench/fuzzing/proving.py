@@ -15,7 +15,7 @@ from .failure import Failure, slack
 from .searches import SECONDS, best_of_starts
 
 sys.path.insert(0, str(generator.ROOT))
-from tests.support import proofs
+from tests.support import proofs, shared_proofs
 
 N_CHANGES = 3
 MOST_NODES = (20, 200, 1000)
@@ -57,11 +57,14 @@ def attack_proof(name, problem, rng):
 
 def changed(result, problem, own, rng, attained, said):
     """Change a proof some times; how often."""
-    for name in ("raise_bound", *rng.choice(list(proofs.CHANGES), N_CHANGES - 1)):
+    changes = proofs.CHANGES
+    if file.read(result.proof.data)[0]["kind"] == "shared_coefficients":
+        changes = {"raise_bound": proofs.raise_bound, **shared_proofs.ON_DATA}
+    for name in ("raise_bound", *rng.choice(list(changes), N_CHANGES - 1)):
         header, arrays = file.read(result.proof.data)
         try:
-            X, weights = proofs.CHANGES[str(name)](rng, header, arrays, *own)
-        except (ValueError, IndexError):  # a proof without what is changed
+            X, weights = changes[str(name)](rng, header, arrays, *own)
+        except (ValueError, IndexError, ZeroDivisionError, gopfast.ProofError):  # a proof without what is changed
             continue
         target = io.BytesIO()
         np.savez(target, header=np.array(json.dumps(header)), **arrays)

@@ -18,7 +18,7 @@ problem's data), ``claim`` (what is proved, and the solution) and
   ``block_sizes`` (B, 2), the numbers of its splits and of its entries, and ``block_prices`` (B, N); of all blocks, one
   after the other, ``block_cells`` (, 4), ``block_points``, ``block_leaves``, ``block_slopes`` (, that number; 0 for
   other columns) and ``block_scales``, see `blocks`;
-- ``biconvex``, ``clustering``, ``clusterwise``: see the modules of these names.
+- ``biconvex``, ``clustering``, ``clusterwise``, ``shared_coefficients``: see the modules of these names.
 
 Theory: (V1) of docs/theory/proofs.md.
 """
@@ -34,11 +34,11 @@ import numpy as np
 from .errors import ProofError
 
 FORMAT, VERSION = "gopfast-proof", 5
-INTEGERS, REALS = "int32", "float64"
+INTEGERS, REALS, BYTES = "int32", "float64", "uint8"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
 KEYS = {
     "mixture": {"problem", "order", "reference", "axes"}, "biconvex": set(), "clustering": {"problem"},
-    "clusterwise": {"problem", "axes", "unit"},
+    "clusterwise": {"problem", "axes", "unit"}, "shared_coefficients": {"problem", "direction"},
 }  # fmt: skip
 ARRAYS = {
     "mixture": {
@@ -60,6 +60,10 @@ ARRAYS = {
     "clustering": {"pairs": (INTEGERS, 2), "prices": (REALS, 2)},
     "clusterwise": {
         "splits": (INTEGERS, 2), "points": (REALS, 1), "prices": (REALS, 2), "limits": (REALS, 1),
+    },
+    "shared_coefficients": {
+        "values": (REALS, 1), "slopes": (REALS, 1), "sizes": (INTEGERS, 1), "proofs": (BYTES, 1),
+        "blocks": (INTEGERS, 2),
     },
 }  # fmt: skip
 

@@ -20,7 +20,9 @@ box around those of them that have U > T - L - (the largest U of every other com
 no more than T - L, or nothing is left, all mixtures of the leaf cost at least L. Splits of cells share points, as those
 of nodes do, so that the cells cover the root's.
 
-Theory: (V5) of docs/theory/proofs.md.
+Of columns of different families y has those of all, 0 without an entry, and those that say which entries there are.
+
+Theory: (V5) of docs/theory/proofs.md, (VF5) of docs/theory/proof_families.md.
 """
 
 import math
@@ -73,6 +75,10 @@ class Prices:
         """T - L less what components save, rounded down."""
         value = self.total - lower - saved
         return value - 4 * UNIT * (abs(self.total) + abs(lower) + np.abs(saved))
+
+    def floor(self, n_components):
+        """Return what the prices say of all mixtures, without a tree: T less K times the largest U."""
+        return float(self._left(n_components * self.most.max(initial=-math.inf))) if len(self.most) else self.lower
 
     def cut(self, low, high):
         """

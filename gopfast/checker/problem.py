@@ -135,7 +135,7 @@ class Problem:
             self.fit_intercept, self.prior = record["fit_intercept"], None
             if self.fit_intercept is not True and self.fit_intercept is not False:
                 raise ProofError("problem", "fit_intercept must be true or false")
-            if d < 2:
+            if d < 2 and not self.fit_intercept:
                 raise ProofError("X", "must have regressors and a response")
         elif self.family == "multinomial":
             alpha = self._alpha()

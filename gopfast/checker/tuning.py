@@ -107,6 +107,11 @@ SETS = 20_000
 # cells times regressors in one piece of work | numbers | [1, inf) | not measured
 REGRESSION_NUMBERS = 200_000
 
+# [shared_coefficients] Blocks of samples that rule out values of it (JS4).
+
+# of all blocks | sets of samples | [1, inf) | argument: some seconds
+MOST_CONTRASTS = 20_000
+
 # [verify] The check of a proof (V6).
 
 # to which logarithms of probabilities are cut, and their negatives | nats | [-700, 0) | argument: their exponentials

@@ -1,6 +1,6 @@
 """Checking a proof against the user's own data.
 
-Theory: (V6) of docs/theory/proofs.md, (VF1) of docs/theory/proof_families.md.
+Theory: (V6) of docs/theory/proofs.md, (VF1) and (VF5) of docs/theory/proof_families.md.
 """
 
 import json
@@ -23,6 +23,7 @@ from . import (
     prices,
     priors,
     regressions,
+    shared_coefficients,
     tree,
 )
 from .entries import item, number, numbers, whole
@@ -31,6 +32,9 @@ from .families import FAMILIES, cost_of_noise
 from .problem import Problem
 from .rounding import UNIT, down
 from .tuning import LEAST_LOG_WEIGHT, MOST_LEAVES
+
+# Kinds of files whose problems are no mixtures with one tree.
+KINDS = {"clustering": clustering, "clusterwise": clusterwise, "shared_coefficients": shared_coefficients}
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,9 @@ def check(
         if header["kind"] == "biconvex":
             return biconvex.check(header, arrays, _biconvex_record(X))
         if header["kind"] in ("clustering", "clusterwise"):
-            return _check_clustering(header, arrays, X, sample_weight, problem)
+            return _check_of_kind(header, arrays, X, sample_weight, problem)
+        if header["kind"] == "shared_coefficients":
+            return _check_of_kind(header, arrays, X, sample_weight, problem, _check)
         return _check(header, arrays, X, sample_weight, problem)
 
 
@@ -121,13 +127,13 @@ def _biconvex_record(problem):
     return json.loads(problem.to_json())
 
 
-def _check_clustering(header, arrays, X, sample_weight, wanted):
-    record, kind = header["problem"], {"clustering": clustering, "clusterwise": clusterwise}[header["kind"]]
+def _check_of_kind(header, arrays, X, sample_weight, wanted, *more):
+    record, kind = header["problem"], KINDS[header["kind"]]
     problem = kind.Problem(record, X, sample_weight)
     _compare(record, wanted)
     if header["digest"] != file.digest(problem.columns, problem.weights):
         raise ProofError("digest", "the proof is of other data")
-    lower, value, n_leaves, solution = kind.verify(header, arrays, problem)
+    lower, value, n_leaves, solution = kind.verify(header, arrays, problem, *more)
     return Checked(lower, value, n_leaves, record, solution)
 
 

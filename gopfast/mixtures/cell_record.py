@@ -1,11 +1,9 @@
 """The cells of one component, kept for a proof: they are forgotten whenever prices change.
 
-Theory: (V5) of docs/theory/proofs.md.
+Theory: (V5) of docs/theory/proofs.md, (VF5) of docs/theory/proof_families.md.
 """
 
 import numpy as np
-
-from gopfast.mixtures.margins import TOUCHING
 
 
 class Cells:
@@ -19,8 +17,8 @@ class Cells:
 
     def __init__(self, statement):
         self.statement = statement
-        # In smaller cells variables with missing entries cost more only where there is an entry: bounds may be lower.
-        self.has_entry = not (statement.problem.partial or statement.problem.parts)
+        # Of labels alone with missing entries there is none.
+        self.has_entry = bool(statement.problem.parts) or not statement.problem.partial
         self.begin()
 
     def begin(self):
@@ -29,15 +27,7 @@ class Cells:
 
     def slack(self):
         """How far apart, in the core's units, boxes may be that meet in the user's, by rounding: (n_cell,)."""
-        statement = self.statement
-        if statement.axes is not None:  # they are the same
-            return np.zeros(statement.n_cell)
-        d, scale = len(statement.order), statement.scale[statement.order]
-        size = np.abs(statement.bounds.columns).max(axis=0) + np.abs(statement.center)
-        means = TOUCHING * (size[statement.order] / scale + np.ptp(statement.data.arrays()[0], axis=1))
-        if statement.in_logarithms:
-            means = np.full(d, TOUCHING)
-        return np.concatenate([means, np.full(statement.n_cell - d, TOUCHING * (means / TOUCHING).max() ** 2)])
+        return self.statement.slack()
 
     def splits(self, splits, points):
         """Cells that were divided."""

@@ -10,6 +10,7 @@ from gopfast.checker import file, objective, tree
 from gopfast.checker.rounding import UNIT
 from gopfast.checker.tuning import MOST_SCALE
 from gopfast.checker.verify import Bounds
+from gopfast.mixtures.margins import TOUCHING
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.tuning import FURTHEST, LARGEST_MEAN, SPREAD
 
@@ -58,7 +59,8 @@ class Statement:
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
         # in smaller boxes what missing entries cost may prove less: the bounds that count are those of the checker's
-        self.is_iterated = self.is_iterated or bool(problem.partial)
+        # so may prices of columns of many magnitudes, whose slopes times samples lose digits there
+        self.is_iterated = self.is_iterated or bool(problem.partial) or problem.family == "exponential"
         # A prior's terms have a constant of every column, missing entries one of every variable, a shared one its own.
         self.is_plain = problem.prior is None and not problem.partial and not family.n_shared
         self.dearer = 0.0  # what components cost more in the user's units, at the reference
@@ -126,6 +128,17 @@ class Statement:
     def scales(self, scales):
         """Logarithms of scales (C,) within the checker's range: one above 0 bounds no better than 0 does."""
         return np.clip(scales, -MOST_SCALE, MOST_SCALE)
+
+    def slack(self):
+        """How far apart, in the core's units, cells may be that meet in the user's, by rounding: (n_cell,)."""
+        if self.axes is not None:  # they are the same
+            return np.zeros(self.n_cell)
+        d, scale = len(self.order), self.scale[self.order]
+        size = np.abs(self.bounds.columns).max(axis=0) + np.abs(self.center)
+        means = TOUCHING * (size[self.order] / scale + np.ptp(self.data.arrays()[0], axis=1))
+        if self.in_logarithms:
+            means = np.full(d, TOUCHING)
+        return np.concatenate([means, np.full(self.n_cell - d, TOUCHING * (means / TOUCHING).max() ** 2)])
 
     def rows(self, samples):
         """Return which of the core's samples are nearest to the user's (M, d)."""

@@ -195,9 +195,9 @@ class Recorder:
         parts = {name: np.concatenate([nothing[name], *own]) for name, own in self.kept.items()}
         labels, low, high, empty = statement.leaves(parts["splits"].astype(int), parts["points"])
         low, high, entry = low[~empty], high[~empty], tree.entries(parts["leaves"], labels[~empty], "leaf")
-        # those that prices close have none: the last row stands for it
-        slopes, logs = (np.concatenate([parts[name], np.zeros((1, *nothing[name].shape[1:]))])[entry]
-                        for name in ("slopes", "log_weights"))  # fmt: skip
+        # those that prices close have none: the last row, of no numbers, stands for it
+        slopes, logs = (np.concatenate([parts[name], np.full((1, *nothing[name].shape[1:]), fill)])[entry]
+                        for name, fill in (("slopes", 0.0), ("log_weights", math.nan)))  # fmt: skip
         found = statement.bounds.of(low, high, slopes, logs, statement.reference)
         found = np.where(entry == tree.NONE, -math.inf, found)
         self.short = [(found[i], low[i], high[i], slopes[i], logs[i]) for i in np.flatnonzero(~(found >= lower))]
@@ -208,14 +208,16 @@ class Recorder:
             return lower if math.isfinite(lower) else -math.inf
         statement = self.statement
         values, low, high, slopes, logs = (np.array(part) for part in zip(*self.short, strict=True))
-        own = values < lower
+        own, floor = values < lower, -math.inf
         if own.any() and arrays["prices"].size and math.isfinite(lower):
             header = statement.header()
             priced = Prices(statement.bounds, arrays, statement.reference, header["order"], lower)
             low, high, closed = priced.cut(low[own], high[own])
             again = statement.bounds.of(low, high, slopes[own], logs[own], statement.reference)
-            values[own] = np.where(closed, np.inf, np.maximum(values[own], again))
-        least = values.min()
+            values[own] = np.where(closed, np.inf, np.fmax(values[own], again))
+            # where rounding keeps the prices from closing leaves they do so a little lower
+            floor = priced.floor(statement.problem.n_components)
+        least = max(values.min(), floor)
         return lower if least >= lower else least - ROUNDING * (1 + abs(least) + self.problem.total_weight)
 
     def _nothing(self):

@@ -135,11 +135,14 @@ class FixedCoefficient:
         before = (0, 0) if self.result is None else (self.result.n_nodes, self.result.n_passes)
         self.n_nodes = max(FIRST_NODES, 2 * self.n_nodes)
         self.result = result = self.search.run(seconds, self.n_nodes, self.cutoff)
+        former = self.lower
         self.lower = max(self.lower, result.lower_bound - rounding_loss(self.problem, self.value, result.lower_bound))
         if result.objective < self.upper:
             self.upper = result.objective
             self.state = {"weights": result.solution.weights, **result.solution.parameters}
-        if result.status in (Status.OPTIMAL, Status.NUMERICAL):
+        # at its cutoff, less what rounding takes off: it would say the same for ever
+        idle = result.status is Status.CUTOFF and result.n_nodes == before[0] and self.lower <= former
+        if result.status in (Status.OPTIMAL, Status.NUMERICAL) or idle:
             self.done, self.search = True, None  # its memory goes
         self.total_nodes += result.n_nodes - before[0]
         return result.n_nodes - before[0], result.n_passes - before[1]
@@ -174,13 +177,14 @@ class SharedCoefficientSearch:
         self.upper, self.solution, self.lower = math.inf, None, self.least
         self.n_nodes = self.n_passes = 0
         self.history, self.before = [], 0.0
+        self.kept = 1.0  # the part of the tolerance that is not kept back for a proof
 
     # What is known
 
     @property
     def tolerance(self):
         """Gap at which the search ends."""
-        return max(self.epsilon, self.rel_tol * abs(self.upper))
+        return self.kept * max(self.epsilon, self.rel_tol * abs(self.upper))
 
     def _offer(self, state):
         """Take a mixture, improved by EM, if it is the best; whether it was."""

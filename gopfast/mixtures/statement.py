@@ -1,6 +1,6 @@
 """Statements of families that have more than columns: noise, different columns, posteriors, matrices, regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1) and (VF2)
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1), (VF2) and (VF5)
 of docs/theory/proof_families.md.
 """
 
@@ -97,10 +97,11 @@ class MixedStatement(Statement):
         Of every family's columns, with their variables in a cell of the whole.
     """
 
+    is_iterated = True  # leaves that prices have closed, too, are looked at as the checker will
+
     def __init__(self, family, one, problem):
         self.problem, self.bounds, self.n_components = problem, Bounds(problem), family.n_components
         self.data, self.one, self.is_plain, self.shared = family.data, one, False, np.arange(0)
-        self.is_iterated = len(problem.centered_at_zero()) > 0
         self.parts, self.n_cell, self.reference = [], 0, np.zeros(problem.columns.shape[1])
         for inner, part in zip(_factors(family, len(problem.parts)), problem.parts, strict=True):
             own = Statement(inner, inner.one_component(part.problem), part.problem, data=inner.data)
@@ -143,6 +144,24 @@ class MixedStatement(Statement):
             columns = part.columns
             slopes[..., columns] = own.unfolded(low[..., cell], high[..., cell], slopes[..., columns])
         return slopes
+
+    def prices(self, prices):
+        """Prices (M,) of the checker's samples: the core's (N,), and by what costs in the user's units are larger."""
+        samples = self.bounds.columns
+        columns, dearer = [], np.zeros(len(samples))
+        for own, part, _ in self.parts:
+            seen = np.ones(len(samples)) if part.presence is None else samples[:, part.presence]
+            values = ((samples[:, part.columns] - own.center) / own.scale)[:, own.order]
+            columns.append(values * seen[:, np.newaxis])
+            if part.presence is not None:
+                columns.append(seen[:, np.newaxis])
+            here = seen > 0
+            dearer[here] += own._dearer(samples[np.ix_(here, part.columns)])[1]
+        return prices[self._same(np.hstack(columns), self.data.arrays()[0])] + dearer
+
+    def slack(self):
+        """How far apart, in the core's units, cells may be that meet in the user's, by rounding: (n_cell,)."""
+        return np.concatenate([own.slack() for own, *_ in self.parts])
 
     def solution(self, family, solution):
         """Weights, means of the columns of statistics, and variances of the normal ones."""

@@ -246,3 +246,15 @@ COEFFICIENT_STEPS = 30
 COEFFICIENT_POLISHED = 1500
 # of a search at a fixed coefficient, before others have their turn | nodes | [1, inf) | not measured
 COEFFICIENT_FIRST_NODES = 256
+
+# [shared_proof] Proofs of such mixtures.
+
+# of its tolerance that the search keeps back | part | (0, 1) | argument: above COEFFICIENT_PROOF_LACK
+COEFFICIENT_PROOF_RESERVE = 0.05
+# of the tolerance, that a proof at a fixed coefficient may lack of what the search has proved there | part |
+# (0, 0.05) | not measured
+COEFFICIENT_PROOF_LACK = 0.02
+# values that a proof may leave out one after the other | values | [1, inf) | not measured
+COEFFICIENT_PROOF_REACH = 16
+# of the time, for the search; the rest is for proofs | part | (0, 1) | not measured
+COEFFICIENT_PROOF_SHARE = 0.5

@@ -7,6 +7,8 @@ import gopfast
 from gopfast.checker import check, file, objective, prices, priors, tree
 from gopfast.checker.problem import Problem
 from gopfast.checker.verify import Bounds
+from gopfast.mixtures import mechanisms
+from gopfast.mixtures.pricing.pricing_root import PricingBound
 from tests.support import proofs
 
 FAMILIES = [family for family in proofs.FAMILIES if proofs.options(family, proofs.OF_PRICES[0])]
@@ -23,6 +25,8 @@ def random_bounds(seed, family):
 def fitted(bounds, tau):
     """The best parameters (means, variances, cell) for the responsibilities (N,) of a component."""
     problem, w = bounds.problem, bounds.weights * tau
+    if problem.family == "mixed":
+        return fitted_parts(bounds, w)
     if problem.family == "known":
         e = 0.0 if problem.prior is None else 1.0 / problem.prior[0]
         means = (w @ bounds.columns) / (w.sum() + e * problem.noise_variance)
@@ -38,13 +42,70 @@ def fitted(bounds, tau):
     return means, np.maximum(np.broadcast_to(variances, means.shape), problem.floor), cell
 
 
+def fitted_parts(bounds, w):
+    """The same of columns of different families: of the samples that have an entry."""
+    means, variances, cell = np.zeros(bounds.columns.shape[1]), [], []
+    for part in bounds.problem.parts:
+        y, own = bounds.columns[:, part.columns], part.problem
+        seen = np.ones(y.shape)
+        if part.presence is not None:
+            seen *= bounds.columns[:, [part.presence]]
+        for group in own.partial:  # labels, of which a sample may have none
+            seen[:, group] = y[:, group].sum(axis=1, keepdims=True)
+        mass = w @ seen
+        m = means[part.columns] = (w @ (y * seen)) / mass
+        cell.append(m)
+        if own.family == "diag":
+            v = (w @ (np.square(y - m) * seen)) / mass
+            cell.append(v)
+            variances.append(np.maximum(v, own.floor))
+    return means, np.concatenate(variances) if variances else None, np.concatenate(cell)
+
+
+def of_three_components(missing):
+    """A mixture of three kinds of columns, some of whose entries are missing."""
+    rng, n = np.random.default_rng(0), 60
+    which = rng.integers(0, 3, n)
+    table = np.empty((n, 3), dtype=object)
+    table[:, 0] = rng.normal(size=n) + 4.0 * which
+    table[:, 1] = rng.exponential(np.array([1.0, 4.0, 0.3])[which])
+    table[:, 2] = np.where(rng.random(n) < np.array([0.2, 0.8, 0.5])[which], "yes", "no")
+    table[rng.random(table.shape) < missing] = None
+    return gopfast.MixedMixture(["normal", "exponential", "binary"], table, 3)
+
+
+def test_drawing_components_forgets_no_cells_of_a_proof(monkeypatch, tmp_path):
+    """The master problem's atoms are of other prices than the cells at hand, which stay those of the proof."""
+    rounds, problem = [], of_three_components(0.1)
+    inner = PricingBound._round
+
+    def watched(self):
+        rounds.append((self.pricing.n_open, inner(self), self.pricing.n_open))
+
+    monkeypatch.setattr(PricingBound, "_round", watched)
+    monkeypatch.setattr(mechanisms, "batches_of", lambda plan, terms: 0)  # at once
+    result = gopfast.solve(problem, proof=tmp_path / "p", n_threads=1, log=False, max_nodes=3_000,
+                           relaxation="pricing")  # fmt: skip
+    assert rounds and all(before == after > 0 for before, _, after in rounds)
+    found = check(tmp_path / "p", *proofs.arguments(problem), problem)
+    assert found.lower_bound == pytest.approx(result.lower_bound, abs=1e-9)
+
+
+def costs_at(bounds, means, variances):
+    """Costs (N,) of a component."""
+    if bounds.problem.family == "mixed":
+        given = {} if variances is None else {"variances": [variances.tolist()]}
+        with np.errstate(all="ignore"):
+            return objective._of_parts(bounds.problem, bounds.columns, means[np.newaxis], given)[0][:, 0]
+    variances = None if variances is None else variances[np.newaxis]
+    return objective.costs(bounds.problem, bounds.columns, means[np.newaxis], variances)[0][:, 0]
+
+
 def saved(bounds, lam, tau, means, variances):
     """G at these responsibilities and parameters, without a prior."""
-    costs, _ = objective.costs(bounds.problem, bounds.columns, means[np.newaxis],
-                               None if variances is None else variances[np.newaxis])  # fmt: skip
-    w = bounds.weights * tau
+    costs, w = costs_at(bounds, means, variances), bounds.weights * tau
     with np.errstate(all="ignore"):
-        terms = np.where(w > 0, w * (lam - costs[:, 0] - np.log(tau)), 0.0)
+        terms = np.where(w > 0, w * (lam - costs - np.log(tau)), 0.0)
     return terms.sum() + w.sum() * np.log(w.sum() / bounds.weights.sum())
 
 
@@ -55,6 +116,7 @@ def test_no_component_saves_more_than_its_cell(seed, family):
     rng, _, bounds = random_bounds(seed, family)
     rules, n = bounds.rules, bounds.rules.n_columns
     reference = np.median(bounds.columns, axis=0)
+    reference[bounds.problem.centered_at_zero()] = 0.0
     for _ in range(60):
         tau = rng.random(len(bounds.columns)) ** rng.choice([0.2, 1.0, 6.0])
         lam = rng.normal(size=len(tau)) * rng.choice([1.0, 5.0])
@@ -90,6 +152,23 @@ def test_a_cell_of_one_point_saves_what_the_best_responsibilities_do(seed):
     assert most.min() <= max(0.0, attained) + 1e-2 * bounds.weights.sum()
 
 
+def cells_of(bounds, solution):
+    """What cells (K, p) a solution's components have; None where a variance at the floor may stand for any below it."""
+    means, problem = np.array(solution["means"]), bounds.problem
+    if problem.family != "mixed":
+        return None if bounds.rules.has_squares else means
+    variances, first, found = np.array(solution.get("variances", np.zeros((len(means), 0)))), 0, []
+    for part in problem.parts:
+        found.append(means[:, part.columns])
+        if part.problem.family == "diag":
+            own = variances[:, first : first + len(part.columns)]
+            first += len(part.columns)
+            if (own <= part.problem.floor * (1 + 1e-9)).any():
+                return None
+            found.append(own)
+    return np.hstack(found)
+
+
 @pytest.mark.parametrize("family", OF_COLUMNS)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_mixture_below_the_bound_is_cut_off(tmp_path, seed, family):
@@ -101,8 +180,8 @@ def test_no_mixture_below_the_bound_is_cut_off(tmp_path, seed, family):
     if not arrays["prices"].size:
         return
     order, reference, solution = header["order"], np.array(header["reference"]), header["claim"]["solution"]
-    cells = np.array(solution["means"])
-    if bounds.rules.has_squares:  # a variance at the floor stands for any below it, whose cells are others
+    cells = cells_of(bounds, solution)
+    if cells is None:
         return
     cells = cells[np.argsort(cells[:, order], kind="stable")]
     if not (np.isfinite(cells).all() and (np.array(solution["weights"]) > 1e-6).all()):
@@ -167,3 +246,154 @@ def test_a_cell_without_an_entry_is_refused(tmp_path):
     proofs.put(tmp_path / "p", header, arrays)
     with pytest.raises(gopfast.ProofError, match="cell .*: nothing bounds what it saves"):
         check(tmp_path / "p", galaxies)
+
+
+def touching(bounds, means, variances, reference):
+    """Slopes (n_slopes,) of a component's own cost, which touch it in a cell of this one point."""
+    n, slopes, first = bounds.rules.n_columns, np.zeros(bounds.n_slopes), 0
+    for part in bounds.problem.parts:
+        own, columns = part.problem, part.columns
+        m = means[columns]
+        if own.family == "diag":
+            v = variances[first : first + len(columns)]
+            first += len(columns)
+            slopes[columns], slopes[n + columns] = -(m - reference[columns]) / v, 0.5 / v
+            continue
+        of_kind = {
+            "poisson": lambda m: -np.log(m), "exponential": lambda m: 1 / m, "label": lambda m: -np.log(m),
+            "bernoulli": lambda m: np.log1p(-m) - np.log(m),
+        }  # fmt: skip
+        with np.errstate(all="ignore"):
+            found = [float(of_kind[kind](x)) for kind, x in zip(own.kinds, m, strict=True)]
+        slopes[columns] = np.clip(np.nan_to_num(found, nan=0.0), -30.0, 30.0)
+    return slopes
+
+
+def local_search(bounds, lam, tau):
+    """Responsibilities and parameters of which one component saves no less, step by step."""
+    W, w = bounds.weights.sum(), bounds.weights
+    for _ in range(60):
+        means, variances, cell = fitted(bounds, tau)
+        t = np.exp(np.minimum(lam - costs_at(bounds, means, variances), 300.0))
+        s = max((w @ tau) / W, 1e-12)
+        for _ in range(200):  # the best responsibilities have the mass that their scale says
+            s = max(min((w @ np.minimum(1.0, s * t)) / W, 1.0), 1e-12)
+        tau = np.maximum(np.minimum(1.0, s * t), 1e-12)
+    means, variances, cell = fitted(bounds, tau)
+    return saved(bounds, lam, tau, means, variances), tau, means, variances, cell
+
+
+@pytest.mark.parametrize("family", ["mixed", "mixed missing"])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_most_that_local_searches_save_is_below_the_bound_of_its_cell(seed, family):
+    """Of columns of different families: cells of any width around it, slopes that touch there, and others."""
+    rng, _, bounds = random_bounds(seed + 100, family)
+    rules, n = bounds.rules, bounds.rules.n_columns
+    reference = np.median(bounds.columns, axis=0)
+    reference[bounds.problem.centered_at_zero()] = 0.0
+    lam = costs_at(bounds, *fitted(bounds, np.ones(len(bounds.weights)))[:2]) + rng.normal(size=len(bounds.weights))
+    ends = [local_search(bounds, lam, rng.random(len(lam)) ** rng.choice([0.2, 1.0, 6.0])) for _ in range(12)]
+    most, tau, means, variances, cell = max(ends, key=lambda end: end[0])
+    log_s = float(np.log(np.clip(bounds.weights @ tau / bounds.weights.sum(), 1e-12, 1.0)))
+    slopes = touching(bounds, means, variances, reference)
+    reach = np.minimum(rules.high, rules.low + 50) - rules.low
+    for width in (0.0, 1e-3, 0.03, 0.3, 1.0):
+        low, high = np.maximum(cell - width * reach, rules.low), np.minimum(cell + width * reach, rules.high)
+        for change in (0.0, 0.0, 0.01, 0.3):
+            for scale in (log_s, log_s + rng.normal()):
+                own = slopes * (1 + change * rng.normal(size=len(slopes)))
+                own[n:] = np.maximum(own[n:], 0.0)
+                found = prices.savings(
+                    bounds, lam, np.minimum(low, cell)[np.newaxis], np.maximum(high, cell)[np.newaxis],
+                    own[np.newaxis], np.array([scale]), reference,
+                )[0]  # fmt: skip
+                assert found >= max(0.0, most) - 1e-9 * (1 + abs(most))
+    # of the root's whole cell that of all ends is below it
+    root = prices.savings(bounds, lam, rules.low[np.newaxis], rules.high[np.newaxis], slopes[np.newaxis],
+                          np.array([log_s]), reference)[0]  # fmt: skip
+    assert all(root >= end[0] - 1e-9 * (1 + abs(end[0])) for end in ends)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_cell_of_one_point_of_a_product_saves_what_the_best_responsibilities_do(seed):
+    """Nothing is given away: of columns without ends, with the slopes of the cost itself."""
+    rng = np.random.default_rng([seed, 12])
+    table = np.empty((9, 2), dtype=object)
+    table[:, 0], table[:, 1] = rng.normal(size=9), rng.poisson(4.0, 9) + 1
+    table[rng.permutation(9)[:2], seed % 2] = None
+    problem = gopfast.MixedMixture(["normal", "poisson"], table, 2, variance_floor=0.01)
+    bounds, reference = proofs.bounds_of(problem, rng)
+    means, variances, cell = fitted(bounds, rng.random(len(bounds.weights)))
+    if (variances <= 0.01).any():
+        return
+    lam = costs_at(bounds, means, variances) + rng.normal(size=len(bounds.weights)) + 0.5
+    t, W = np.exp(lam - costs_at(bounds, means, variances)), bounds.weights.sum()
+    scales = np.linspace(-8.0, 0.0, 801)
+    slopes = np.tile(touching(bounds, means, variances, reference), (len(scales), 1))
+    cells = np.tile(cell, (len(scales), 1))
+    found = prices.savings(bounds, lam, cells, cells, slopes, scales, reference)
+    best = max(saved(bounds, lam, np.minimum(1.0, s * t), means, variances) for s in np.exp(scales))
+    assert max(0.0, best) - 1e-9 <= found.min() <= max(0.0, best) + 1e-2 * W
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_prices_that_are_too_high_prove_no_more(tmp_path, missing):
+    """What they pay more the checker finds that components save more, also where the claim stays true."""
+    rng = np.random.default_rng(5)
+    half = rng.permutation(40) % 2
+    table = np.empty((40, 2), dtype=object)
+    table[:, 0], table[:, 1] = rng.normal(size=40) + 3.0 * half, rng.poisson(np.where(half == 0, 2, 9))
+    table[rng.random(table.shape) < missing] = None
+    problem = gopfast.MixedMixture(["normal", "poisson"], table, 2)
+    result = gopfast.solve(problem, proof=tmp_path / "p", n_threads=1, log=False, relaxation="pricing")
+    header, arrays = file.read(tmp_path / "p")
+    found = check(tmp_path / "p", *proofs.arguments(problem), problem)
+    assert result.success and found.gap <= 0.01 and arrays["prices"].size
+    lower, gap, right = header["claim"]["lower_bound"], found.gap, arrays["prices"].copy()
+    for more in (1e-6, 1e-4, 1e-2, 1.0):
+        for change in (more, more * rng.random(len(right)), more * (rng.random(len(right)) < 0.1), -more):
+            arrays["prices"] = right + change
+            header["claim"]["lower_bound"] = lower + 0.9 * gap
+            proofs.put(tmp_path / "q", header, arrays)
+            with pytest.raises(gopfast.ProofError):
+                check(tmp_path / "q", *proofs.arguments(problem))
+    arrays["prices"], header["claim"]["lower_bound"] = right + 1.0, lower
+    proofs.put(tmp_path / "q", header, arrays)
+    with pytest.raises(gopfast.ProofError, match="leaf"):
+        check(tmp_path / "q", *proofs.arguments(problem))
+
+
+@pytest.mark.parametrize("family", ["mixed", "mixed missing"])
+@pytest.mark.parametrize("seed", range(9))
+def test_smaller_cells_save_no_more(seed, family):
+    """Of any slopes, scale and prices: also where labels have missing entries, whose constants are in their slopes."""
+    rng, _, bounds = random_bounds(seed + 200, family)
+    rules = bounds.rules
+    reference = np.median(bounds.columns, axis=0)
+    reference[bounds.problem.centered_at_zero()] = 0.0
+    top = np.minimum(rules.high, rules.low + 50)
+    for _ in range(40):
+        low, high = rules.low.copy(), top.copy()
+        slopes = rng.normal(size=(1, bounds.n_slopes)) * rng.choice([0.03, 0.3, 2.0])
+        lam, scale = rng.normal(size=len(bounds.weights)) * rng.choice([1.0, 5.0]), -rng.exponential(size=1)
+        before = np.inf
+        for _ in range(4):
+            found = prices.savings(bounds, lam, low[np.newaxis], high[np.newaxis], slopes, scale, reference)[0]
+            assert found <= before + 1e-9 * (1 + abs(before))
+            before = found
+            ends = np.sort(low + rng.random((2, len(low))) * (high - low), axis=0)
+            low, high = ends
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_proof_of_columns_of_many_magnitudes_claims_what_the_checker_finds(tmp_path, beside):
+    """Slopes of tiny waiting times lose digits at large ones: what prices close by a hair stays open in the checker."""
+    x = [0.0917608308334048, 13.65450915, 1.468146555e-06, 3.324762744, 379024.224, 1.45286832e-06, 4061109.39,
+         1.68173848e-06]  # fmt: skip
+    problem = gopfast.ExponentialMixture(x, 2)
+    if beside:
+        problem = gopfast.MixedMixture(["exponential", "binary"], np.array([x, [0, 1] * 4]).T, 2)
+    result = gopfast.solve(problem, 0.00128, proof=tmp_path / "p", n_threads=1, log=False, relaxation="pricing")
+    found = check(tmp_path / "p", *proofs.arguments(problem), problem)
+    assert found.lower_bound == pytest.approx(result.lower_bound, abs=1e-9)
+    assert found.gap <= 0.2  # which is what rounding costs, not what a leaf without an entry says

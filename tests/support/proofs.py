@@ -358,8 +358,7 @@ CHANGES = {
 WITHOUT_PRICES = (
     "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
     "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
-    "known noise", "diag noise", "spherical noise", "mixed", "mixed missing",
-    "regression shared",
+    "known noise", "diag noise", "spherical noise", "regression shared",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

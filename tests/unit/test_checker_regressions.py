@@ -195,7 +195,7 @@ def test_what_is_no_proof_of_regressions_is_refused():
     with pytest.raises(ProofError, match="fit_intercept must be true or false"):
         Problem(record | {"fit_intercept": 1}, X, None)
     with pytest.raises(ProofError, match="must have regressors and a response"):
-        Problem(record, X[:, :1], None)
+        Problem(record | {"fit_intercept": False}, X[:, :1], None)
     solution = {"weights": [0.5, 0.5], "coefficients": [[1.0], [0.0]], "intercepts": [0.0, 1.0]}
     solution["variances"] = [0.1, 0.09]
     with pytest.raises(ProofError, match="variances lie below the floor"):

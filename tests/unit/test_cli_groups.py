@@ -149,3 +149,61 @@ def test_numbers_that_are_no_codes_are_numbers_where_they_may_be(write):
     path = write("a,b\n1.5,1\n2,x\n,\n")
     assert read_labels(path, whole=False).data.tolist() == [[1.5, "1"], [2.0, "x"], [None, None]]
     assert read_labels(path).data.tolist() == [["1.5", "1"], ["2", "x"], [None, None]]
+
+
+def checked(capsys, proof, path, *more):
+    """Exit code of `gopfast check`, and what it prints."""
+    code = cli.main(["check", str(proof), path, *more])
+    return code, capsys.readouterr().out
+
+
+def written_names(columns):
+    """Names of columns without their kinds."""
+    return [name.split("=")[0].strip() for name in columns.split(",")]
+
+
+@pytest.mark.parametrize("columns", ["visits = poisson,smokes,age=normal", "age,visits=poisson", "smokes"])
+def test_a_proof_of_mixed_columns_is_written_and_checked(capsys, tmp_path, write, columns):
+    path, proof, record = write(CUSTOMERS), tmp_path / "proof.npz", tmp_path / "fit.json"
+    options = ["--columns", columns, "-q", "--proof", str(proof), "--json", str(record)]
+    floor = ["--variance-floor", "1"] if "age" in columns else []
+    assert cli.main(["mixed", path, "-k", "2", *options, *floor]) == 0
+    capsys.readouterr()
+    names = ["--columns", columns] if columns == "smokes" else []  # of labels alone a proof has no names
+    code, out = checked(capsys, proof, path, *names)
+    assert code == 0 and "columns " + ", ".join(written_names(columns)) in out
+    table, written = read_labels(path, written_names(columns), whole=False), json.loads(record.read_text())
+    found = gopfast.check(proof, dict(zip(table.columns, table.data.T, strict=True)))
+    assert f"no mixture is below {found.lower_bound:.8g}" in out
+    assert found.objective == pytest.approx(written["objective"], rel=1e-9)
+    assert written["objective"] - 0.011 <= found.lower_bound <= written["lower_bound"]
+    write(CUSTOMERS.replace("9\n", "9.5\n").replace("no", "yes", 1))
+    code, out = checked(capsys, proof, path, *names)
+    assert code == 3 and "the proof does not hold" in out
+    assert cli.main(["check", str(proof), path, "--response", "age"]) == 2
+    assert "--response must not be given" in capsys.readouterr().err
+    assert cli.main(["mixed", path, "-k", "2", "-q", "--proof", path]) == 2
+    assert "the result would overwrite the data" in capsys.readouterr().err
+
+
+def test_a_proof_of_classes_has_the_missing_entries_that_are_named(capsys, tmp_path, write):
+    path, proof = write("a,b\n1,yes\n2,no\n9,no\n1,\n2,no\n1,yes\n1,yes\n"), tmp_path / "proof.npz"
+    options = ["--missing", "9", "-q", "--proof", str(proof)]
+    assert cli.main(["classes", path, "-k", "2", *options]) == 0
+    capsys.readouterr()
+    code, out = checked(capsys, proof, path, "--missing", "9")
+    assert code == 0 and "proof of: family labels, n_components 2" in out
+    code, out = checked(capsys, proof, path)
+    assert code == 3 and "has a label that the proof does not know" in out
+
+
+def test_a_proof_of_clusters_is_written_and_checked(capsys, tmp_path):
+    proof = tmp_path / "proof.npz"
+    options = ["--columns", "1", "-q", "--proof", str(proof)]
+    assert cli.main(["kmeans", FAITHFUL, "-k", "2", *options]) == 0
+    capsys.readouterr()
+    code, out = checked(capsys, proof, FAITHFUL, "--columns", "1")
+    assert code == 0 and "proof of: n_clusters 2" in out and "no clustering is below" in out
+    assert checked(capsys, proof, FAITHFUL, "--columns", "2")[0] == 3
+    assert cli.main(["check", str(proof), FAITHFUL, "--missing", "9"]) == 2
+    assert "--missing must not be given with a proof that is not of latent classes" in capsys.readouterr().err

@@ -178,3 +178,42 @@ def test_regressors_that_depend_on_each_other_are_refused_in_the_command(tmp_pat
     path.write_text("a,b,y\n1,2,3\n2,4,1\n3,6,2\n4,8,7\n")
     assert main(["clusterwise", str(path), "-k", "2", "--response", "y", "-q"]) == 2
     assert "regressors depend on each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [["--variance", "shared"], ["--noise-variance", "4", "--no-intercept"]])
+def test_regress_writes_a_proof_that_is_checked(data, tmp_path, capsys, more):
+    proof = tmp_path / "proof.npz"
+    main(["regress", str(data), "-k", "2", "--response", "CO2", "-q", "--epsilon", "5", "--proof", str(proof), *more])
+    capsys.readouterr()
+    assert main(["check", str(proof), str(data), "--response", "CO2"]) == 0
+    family = "shared_regression" if "shared" in more else "known_regression"
+    assert f"proof of: family {family}, n_components 2" in capsys.readouterr().out
+
+
+def test_a_proof_of_a_shared_coefficient_is_written_and_checked(data, tmp_path, capsys):
+    proof, record = tmp_path / "proof.npz", tmp_path / "fit.json"
+    options = ["--shared-coefficient", "GNP", "--noise-variance", "4", "--proof", str(proof), "--json", str(record)]
+    assert main(["regress", str(data), "-k", "2", "--response", "CO2", "-q", "--epsilon", "0.5", *options]) == 0
+    capsys.readouterr()
+    assert main(["check", str(proof), str(data), "--response", "CO2"]) == 0
+    out, written = capsys.readouterr().out, json.loads(record.read_text())
+    assert "shared_coefficient 0" in out and f"no mixture is below {written['lower_bound']:.8g}" in out
+    assert written["objective"] - written["lower_bound"] <= 0.5
+    assert main(["check", str(proof), str(data)]) == 3
+
+
+def test_clusterwise_writes_a_proof_that_is_checked(data, tmp_path, capsys):
+    proof, record = tmp_path / "proof.npz", tmp_path / "classes.json"
+    command = ["clusterwise", str(data), "-k", "2", "--response", "CO2", "-q"]
+    assert main([*command, "--proof", str(proof), "--json", str(record)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(proof), str(data), "--response", "CO2"]) == 0
+    out = capsys.readouterr().out
+    gnp, co2 = gopfast.datasets.load_co2data().T
+    found = gopfast.check(proof, np.column_stack([gnp, co2]))
+    assert "proof of: n_clusters 2, fit_intercept True" in out and f"is below {found.lower_bound:.8g}" in out
+    assert json.loads(record.read_text())["objective"] == pytest.approx(found.objective, rel=1e-9)
+    assert main(["check", str(proof), str(data)]) == 3  # the response is another column
+    assert "the proof does not hold; digest: the proof is of other data" in capsys.readouterr().out
+    assert main([*command, "--proof", str(data)]) == 2
+    assert "the result would overwrite the data" in capsys.readouterr().err

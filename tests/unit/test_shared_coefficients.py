@@ -135,7 +135,6 @@ def test_limits_callbacks_and_cutoffs():
 def test_what_is_not_offered_is_one_clear_error(tmp_path):
     case = tone(noise_variance=0.01)
     for options, text in (
-        ({"proof": True}, "proof must be None with shared_coefficients"),
         ({"checkpoint": str(tmp_path / "c")}, "checkpoint must be None with shared_coefficients"),
         ({"relaxation": "linear"}, "relaxation must be None with shared_coefficients"),
         ({"branching": "orthant"}, "branching must be None with shared_coefficients"),

@@ -359,7 +359,10 @@ class PricingBound(Learner):
     def _round(self):
         """Look for a better solution around components that the master problem has in part."""
         prices, points, multipliers = self.atoms
-        mass = self.pricing.columns(prices, points)[0]
+        pricing = self.pricing
+        if self.is_recorded:  # its cells are the proof's, which other prices would forget
+            pricing = type(pricing)(self.one, n_threads=self.threads)
+        mass = pricing.columns(prices, points)[0]
         with self.rounding:
             rounding = Rounding(self.family, self.weights, points, mass, multipliers, self.rng)
             self.found = rounding.best(self.limit)

@@ -435,16 +435,17 @@ class RegressionMixture(MixtureProblem):
             )
 
     def _record_of_proof(self):
-        if self.groups is not None or self._shared_at is not None:
+        if self.groups is not None:
             return None
         known = self.noise_variance is not None
         name, level = ("noise_variance", self.noise_variance) if known else ("variance_floor", self.variance_floor)
         is_shared = self._is_shared and self.n_components > 1
         family = "known_regression" if known else "shared_regression" if is_shared else "regression"
-        return {
+        found = {
             "family": family, "n_components": self.n_components,
             name: [float(level)], "fit_intercept": self.fit_intercept,
         }  # fmt: skip
+        return found if self._shared_at is None else {**found, "shared_coefficient": self._shared_at}
 
     def _closed_form(self, X, w):
         """Take weighted least squares."""

@@ -26,10 +26,15 @@ from gopfast.roundoff import ROUND
 
 
 class Between(NamedTuple):
-    """A lower bound of F between two values of the coefficient, and the share s of the way where it is attained."""
+    """
+    A lower bound of F between two values of the coefficient, and the share s of the way where it is attained.
+
+    The slope is that of the loss's tangent that it is by; infinite where there is no bound.
+    """
 
     bound: float
     share: float
+    slope: float = math.inf
 
 
 class Loss(NamedTuple):
@@ -115,7 +120,7 @@ class Loss(NamedTuple):
             share = 0.5 - 0.5 * rise / spread
         beyond = 0.0 if slope == steepest else self.saturation * math.log(steepest / slope)
         size = abs(lower_a) + abs(lower_b) + spread + beyond
-        return Between(base - beyond - SUM * size, share)
+        return Between(base - beyond - SUM * size, share, slope)
 
     def _slope_at(self, slope, steepest, width, lower_a, lower_b):
         """Return the slope of the loss where the bound by a slope is least."""

@@ -33,13 +33,15 @@ class FarBound:
 
     Attributes
     ----------
+    blocks : list of ndarray of int
+        Rows of the problem.
     unit : float
         A coefficient that changes predictions by about as much as the responses vary.
     """
 
     def __init__(self, problem, floor):
         self.problem, self.floor = problem, floor
-        self.contrasts, self.unit = None, 1.0
+        self.contrasts, self.unit, self.blocks = None, 1.0, []
         Z, at, rows = problem._design(), problem._shared_at, _rows_of_use(problem)
         if not len(rows):
             return
@@ -51,6 +53,7 @@ class FarBound:
         own, blocks = _best_blocks(left, own, problem.n_components)
         if not blocks:
             return
+        self.blocks = [rows[block] for block in blocks]
         exact_own, exact_x = rational(own), rational(x[:, np.newaxis])
         response = problem.response[rows] if problem.family == "normal" else problem.offsets[rows]
         exact_y = rational(response[:, np.newaxis])

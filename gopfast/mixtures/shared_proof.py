@@ -1,0 +1,226 @@
+"""
+Proofs of mixtures of regressions whose components share a coefficient, for `gopfast.checker`.
+
+Once the search has proved a bound, the fewest values of the coefficient that prove it are sought among those that it
+has looked at, and for each of them a search for a proof goes as far as is needed there.
+
+Theory: (VF4) of docs/theory/proof_families.md.
+"""
+
+import contextlib
+import dataclasses
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+
+from gopfast.checker import ProofError, file
+from gopfast.checker.shared_coefficients import Problem, Ranges
+from gopfast.errors import InputError
+from gopfast.mixtures import engine
+from gopfast.mixtures.problems import shared_coefficients as sharing
+from gopfast.mixtures.shared.coefficients import left_of, rounding_loss
+from gopfast.mixtures.solve import MixtureSearch
+from gopfast.mixtures.tuning import (
+    COEFFICIENT_PROOF_LACK as LACK,
+    COEFFICIENT_PROOF_REACH as REACH,
+    COEFFICIENT_PROOF_RESERVE as RESERVE,
+    COEFFICIENT_PROOF_SHARE as SHARE,
+)
+from gopfast.proof import keep
+from gopfast.result import Status
+
+WITHOUT = "the proof is of searches of known coefficients, which did without what has no entry in proofs"
+
+
+def solve(search, options, proof, started):
+    """
+    Run a search, and write a proof of what it has reached.
+
+    Parameters
+    ----------
+    search : SharedCoefficientSearch
+    options : Options
+    proof : str or True
+    started : float
+        When, in seconds.
+
+    Returns
+    -------
+    Result
+    """
+    problem = search.problem
+    record = problem._record_of_proof()
+    if record is None:
+        raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
+    try:
+        own = Problem(record, problem._data_of_proof(), problem.sample_weight)
+        ranges = Ranges(own, _direction(problem), _blocks(search))
+    except ProofError as error:
+        raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
+    search.kept = 1.0 - RESERVE
+    finish = math.inf if options.time_limit is None else started + options.time_limit
+    left = finish - time.perf_counter()
+    with contextlib.closing(search):
+        result = search.run(max(0.0, SHARE * left) if left < math.inf else None, options.max_nodes)
+    with np.errstate(all="ignore"):
+        found = _Writer(search, own, ranges, finish).write(result)
+    if found is None:
+        return dataclasses.replace(
+            result, notes=[*result.notes, "no proof was written: its arithmetic is not accurate enough for these data"]
+        )
+    lower, data = found
+    fields = {"lower_bound": lower, "proof": keep(data, proof)}
+    fields["notes"] = [*result.notes, WITHOUT]
+    tolerance = max(search.epsilon, search.rel_tol * abs(result.objective))
+    if result.status is Status.OPTIMAL and result.objective - fields["lower_bound"] > tolerance:
+        fields["status"] = Status.TIME_LIMIT if time.perf_counter() >= finish else Status.NUMERICAL
+        fields["rounding_margin"] = result.objective - fields["lower_bound"]
+    return dataclasses.replace(result, **fields)
+
+
+def _direction(problem):
+    """Return a combination (q,) of the other regressors that is near the shared one."""
+    Z, at = problem._design(), problem._shared_at
+    used = problem.sample_weight > 0.0
+    x, own, w = Z[used, at], np.delete(Z[used], at, axis=1), problem._row_weight[used]
+    left = left_of(x, own, w)[0]
+    return np.linalg.lstsq(own, x - left, rcond=None)[0]
+
+
+def _blocks(search):
+    """Return blocks of samples (B, size), by their places among those of positive weight."""
+    if not search.far.blocks:
+        return np.zeros((0, 0), dtype=int)
+    place = np.cumsum(search.problem.sample_weight > 0.0) - 1
+    return place[np.array(search.far.blocks)]
+
+
+class _Writer:
+    """Finds values of the coefficient, and proofs for them."""
+
+    def __init__(self, search, own, ranges, finish):
+        self.search, self.problem, self.own, self.ranges, self.finish = search, search.problem, own, ranges, finish
+
+    def write(self, result):
+        """Return the lower bound that is claimed and the proof as bytes, or None."""
+        solution = self._solution(result.solution)
+        try:
+            upper = self.own.attained(solution)
+            values = self._with_ends(self._values(result.lower_bound))
+            needed = self._needed(values, result.lower_bound)
+            proofs, lowers = self._proofs(values, needed)
+            slopes = self._slopes(values, lowers)
+            lower = self._claimed(values, lowers, slopes)
+        except (ProofError, OverflowError):
+            return None
+        lower = float(min(lower, upper, result.lower_bound))
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            return None
+        header = {
+            "digest": file.digest(self.own.columns, self.own.weights), "problem": self.own.record,
+            "direction": _direction(self.problem).tolist(),
+            "claim": {"lower_bound": lower, "objective": upper, "solution": solution},
+        }  # fmt: skip
+        arrays = {
+            "values": values, "slopes": slopes, "sizes": [len(proof) for proof in proofs],
+            "proofs": np.frombuffer(b"".join(proofs), dtype=np.uint8), "blocks": _blocks(self.search),
+        }  # fmt: skip
+        return lower, file.pack("shared_coefficients", header, arrays)
+
+    def _solution(self, solution):
+        """Weights, coefficients, intercepts and variances."""
+        found = {name: value.tolist() for name, value in solution.parameters.items() if name != "variance"}
+        if solution.variance is not None:
+            found["variances"] = [solution.variance] * self.problem.n_components
+        return {"weights": solution.weights.tolist(), **found}
+
+    def _values(self, wanted):
+        """Return the fewest of the values looked at between which the bound is proved, or what is nearest to it."""
+        search = self.search
+        every = sorted({end for _, *ends in search.heap for end in ends if math.isfinite(end)})
+        if len(every) < 2:
+            return every
+        n = len(every)
+        edges = {(i, j): search._between(every[i], every[j]) for j in range(n) for i in range(max(0, j - REACH), j)}
+        best = [math.inf, *[-math.inf] * (n - 1)]  # the largest bound of all between the first value and this one
+        for i, j in edges:
+            best[j] = max(best[j], min(best[i], edges[i, j]))
+        enough = min(wanted, best[-1])
+        steps, former = [0, *[n] * (n - 1)], [0] * n
+        for (i, j), bound in edges.items():
+            if bound >= enough and steps[i] + 1 < steps[j]:
+                steps[j], former[j] = steps[i] + 1, i
+        path = [n - 1]
+        while path[-1]:
+            path.append(former[path[-1]])
+        return [every[i] for i in reversed(path)]
+
+    def _with_ends(self, values):
+        """Move the first and the last value to where the checker finds the last fits, if it is by these."""
+        if len(values) < 2 or self.search.ends is None:
+            return values
+        ends = self.ranges.ends()
+        first = min(values[0], ends[0]) if values[0] == self.search.ends[0] else values[0]
+        last = max(values[-1], ends[1]) if values[-1] == self.search.ends[1] else values[-1]
+        return [first, *values[1:-1], last]
+
+    def _needed(self, values, wanted):
+        """Return what is to be proved at each value: its search's bound, or None where none of its ranges needs it."""
+        needed = [None] * len(values)
+        for i, (a, b) in enumerate(zip(values, values[1:], strict=False)):
+            if not self.ranges.far(a, b) >= wanted:
+                needed[i], needed[i + 1] = True, True
+        known = self.search.values
+        for i, at in enumerate(values):
+            if needed[i]:
+                near = min(known, key=lambda other: abs(other - at))
+                needed[i] = known[near]
+        return needed
+
+    def _proofs(self, values, needed):
+        """Return proofs as bytes, and what they prove as Fractions or None."""
+        proofs, lowers, n_left = [], [], sum(at is not None for at in needed)
+        for value, at in zip(values, needed, strict=True):
+            found = None if at is None else self._proof(value, at, n_left)
+            n_left -= at is not None
+            proofs.append(b"" if found is None else found[1])
+            lowers.append(None if found is None else Fraction(found[0]) - self.ranges.lost(value, found[0]))
+        return proofs, lowers
+
+    def _proof(self, value, at, n_left):
+        """Prove what a known coefficient's search has proved but for a part of the tolerance; None where it cannot."""
+        search = self.search
+        wanted = at.lower + rounding_loss(self.problem, value, at.lower) - LACK * search.tolerance
+        left = max(0.0, self.finish - time.perf_counter()) / n_left
+        fixed = sharing.fixed(self.problem, value)
+        try:
+            engine.family(fixed, at.state)
+        except InputError:  # so far away that its data have no digits left
+            return None
+        with contextlib.closing(MixtureSearch(fixed, search.inner, proof=True)) as own:
+            found = own.run(left, None, wanted)
+        return None if found.proof is None else (found.lower_bound, found.proof.data)
+
+    def _slopes(self, values, lowers):
+        """Return slopes of the loss's tangents, 1 where none is used."""
+        slopes = []
+        for i, (a, b) in enumerate(zip(values, values[1:], strict=False)):
+            ends = [-math.inf if x is None else float(x) for x in lowers[i : i + 2]]
+            slope = self.search.loss.between(a, b, *ends).slope
+            slopes.append(slope if 0.0 < slope < math.inf else 1.0)
+        return slopes
+
+    def _claimed(self, values, lowers, slopes):
+        """Return what the checker finds, rounded down."""
+        bounds = self.ranges.bounds(values, lowers, slopes)
+        inner, outer = bounds[: max(0, len(values) - 1)], bounds[max(0, len(values) - 1) :]
+        if inner and min(outer) < min(inner):
+            try:
+                ends = self.ranges.ends()
+            except ProofError:  # too many sets of samples
+                ends = (-math.inf, math.inf)
+            beyond = values[0] <= ends[0], values[-1] >= ends[1]
+            outer = [bound for bound, nothing in zip(outer, beyond, strict=True) if not nothing]
+        return float(np.nextafter(float(min([*inner, *outer])), -np.inf))

@@ -7,8 +7,10 @@ from support import shared_coefficients as drawing
 import gopfast
 from gopfast import cli, datasets
 from gopfast.errors import InputError, InputTypeError
+from gopfast.mixtures import shared_coefficients as searching
 from gopfast.mixtures.problems import shared_coefficients as sharing
 from gopfast.models import RegressionMixture
+from gopfast.options import Options
 
 TONE = datasets.load_tonedata()
 BETA = datasets.load_betablocker()
@@ -184,3 +186,19 @@ def test_what_searches_of_fixed_coefficients_do_is_counted():
     profile = found[0].profile
     assert profile["local_search"].calls > 0 and profile["relaxed_dual"].terms > 0
     assert profile["relaxed_dual"].calls >= found[0].n_nodes > 0
+
+
+def test_a_search_that_rounding_keeps_from_what_is_needed_goes_on_once_and_is_done(monkeypatch):
+    """It would say the same for ever, with twice the limit of nodes each time."""
+    monkeypatch.setattr(searching, "rounding_loss", lambda problem, value, lower: 1.0)
+    options = Options.from_arguments(n_threads=1, log=False)
+    state = {"weights": [0.5, 0.5], "intercepts": [1.0, 2.0], "coefficients": np.zeros((2, 0)), "variances": [0.1, 0.1]}
+    solved = searching.FixedCoefficient(tone(), 0.5, options, state)
+    while not solved.done:
+        solved.go_on(None, np.inf, np.inf)
+    at, wanted, turns = searching.FixedCoefficient(tone(), 0.5, options, state), solved.upper - 0.5, 0
+    while not at.done:
+        at.go_on(None, wanted, wanted)
+        turns += 1
+        assert turns < 20
+    assert at.lower < wanted <= at.lower + 1.0 + 1e-9

@@ -180,7 +180,9 @@ def test_regressors_that_depend_on_each_other_are_refused_in_the_command(tmp_pat
     assert "regressors depend on each other" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("more", [["--variance", "shared", "--time-limit", "2"], ["--noise-variance", "4", "--no-intercept"]])
+@pytest.mark.parametrize(
+    "more", [["--variance", "shared", "--time-limit", "2"], ["--noise-variance", "4", "--no-intercept"]]
+)
 def test_regress_writes_a_proof_that_is_checked(data, tmp_path, capsys, more):
     proof = tmp_path / "proof.npz"
     main(["regress", str(data), "-k", "2", "--response", "CO2", "-q", "--epsilon", "5", "--proof", str(proof), *more])

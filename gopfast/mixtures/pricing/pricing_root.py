@@ -162,6 +162,7 @@ class PricingBound(Learner):
         self.solution, self.confine, self.confinement = np.array(solution), confine, None
         self.rounds, self.rounding = rounds and family.n_components > 2, rounding or Meter()
         self.found, self.rounding_passes = None, 0
+        self.apart_passes = self.apart_terms = 0  # of columns at other prices than a proof's cells
         self.patience, self.rest = patience, 0
         self.atoms = None  # prices, parameters and multipliers: without atoms that were added after these
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
@@ -181,12 +182,12 @@ class PricingBound(Learner):
     def n_passes(self):
         """Data passes of one component so far."""
         confining = 0 if self.confinement is None else self.confinement.n_passes
-        return self.pricing.n_passes + self.rounding_passes + confining
+        return self.pricing.n_passes + self.apart_passes + self.rounding_passes + confining
 
     @property
     def n_terms(self):
         """Terms so far."""
-        return self.pricing.n_terms
+        return self.pricing.n_terms + self.apart_terms
 
     @property
     def has_suprema(self):
@@ -363,6 +364,9 @@ class PricingBound(Learner):
         if self.is_recorded:  # its cells are the proof's, which other prices would forget
             pricing = type(pricing)(self.one, n_threads=self.threads)
         mass = pricing.columns(prices, points)[0]
+        if pricing is not self.pricing:
+            self.apart_passes += pricing.n_passes
+            self.apart_terms += pricing.n_terms
         with self.rounding:
             rounding = Rounding(self.family, self.weights, points, mass, multipliers, self.rng)
             self.found = rounding.best(self.limit)

@@ -63,7 +63,7 @@ class Regressions(Rules):
         self.tied = problem.family == "shared_regression"
         unit = Fraction(math.sqrt(level))
         ratio = Fraction(level) / unit**2  # 1, but for rounding
-        self.floor = _enclosed([ratio])[0]
+        self.floor = enclosed([ratio])[0]
         log = Interval(float(unit)).log()
         W = math.fsum(weights)
         self.constant = log * Interval(down(W), up(W))
@@ -174,7 +174,7 @@ class Regressions(Rules):
         fitted = [sum(inverse[j][k] * right[k] for k in q) for j in q]
         square = sum(x * y * y for x, y in zip(w, response, strict=True))
         variance = (square - sum(b * y for b, y in zip(fitted, right, strict=True))) / sum(w)
-        box = _enclosed([*fitted, variance] if self.free else fitted)
+        box = enclosed([*fitted, variance] if self.free else fitted)
         return box.low, box.high
 
 
@@ -202,8 +202,8 @@ def hull(rows, response):
     if math.comb(len(exact), q) > MOST_SETS:
         raise ProofError("X", f"has more than {MOST_SETS:,} sets of {q} rows, whose fits would have to be tried")
     ends = list(zip(*ranges.values(), strict=True))
-    y = Interval(_enclosed(ends[0]).low, _enclosed(ends[1]).high)
-    z = [_enclosed([row[j] for row in exact]) for j in range(q)]
+    y = Interval(enclosed(ends[0]).low, enclosed(ends[1]).high)
+    z = [enclosed([row[j] for row in exact]) for j in range(q)]
     least, most, n_exact = np.full(q, np.inf), np.full(q, -np.inf), 0
     sets = itertools.combinations(range(len(exact)), q)
     while len(some := np.array(list(itertools.islice(sets, SETS)), dtype=int).reshape(-1, q)):
@@ -242,7 +242,7 @@ def _exact_fits(rows, y):
     inverse = inverse_of(rows)
     if inverse is None:
         return None
-    return [_sum([weights[i] * y[i] for i in range(len(rows))]) for weights in map(_enclosed, inverse)]
+    return [_sum([weights[i] * y[i] for i in range(len(rows))]) for weights in map(enclosed, inverse)]
 
 
 def _determinant(parts):
@@ -281,7 +281,7 @@ def inverse_of(rows):
     return [row[n:] for row in work]
 
 
-def _enclosed(numbers):
+def enclosed(numbers):
     """Return Fractions as an Interval (n,): the floats that they are, or its neighbours'."""
     rounded = np.array([float(x) for x in numbers])
     same = np.array([Fraction(x) == y for x, y in zip(rounded.tolist(), numbers, strict=True)], dtype=bool)

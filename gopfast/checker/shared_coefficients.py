@@ -25,10 +25,11 @@ from fractions import Fraction
 import numpy as np
 
 from . import file, objective, problem as mixtures
+from .covariance import determinant
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import LOG_2_PI
-from .regressions import designs, hull
+from .regressions import designs, enclosed, hull
 from .rounding import Interval, down, up
 from .tuning import MOST_CONTRASTS
 
@@ -184,9 +185,9 @@ class Ranges:
                 norms.append(sum(c * c / self.weights[i] for c, i in zip(nu, some, strict=True)) or Fraction(1))
                 masses.append(sum(self.weights[i] for i in some))
         self.steep = np.array([s != 0 for s in slopes])
-        self.places = _enclosed([v / s if s else Fraction(0) for v, s in zip(values, slopes, strict=True)])
+        self.places = enclosed([v / s if s else Fraction(0) for v, s in zip(values, slopes, strict=True)])
         self.slopes, self.values = down(_floats(map(abs, slopes))), down(_floats(map(abs, values)))
-        self.norms, self.masses = up(_floats(norms)), _enclosed(masses)
+        self.norms, self.masses = up(_floats(norms)), enclosed(masses)
 
     def far(self, low, high):
         """Bound the optimum where the coefficient is between two numbers, either of which may be infinite: a float."""
@@ -312,23 +313,7 @@ def _proved(problem, value, data, check):
 
 def _contrast(rows):
     """Return what is 0 on each column of rows (q + 1, q) of Fractions: cofactors."""
-    return [(-1) ** i * _determinant(rows[:i] + rows[i + 1 :]) for i in range(len(rows))]
-
-
-def _determinant(rows):
-    """Return the determinant of Fractions (q, q), by elimination."""
-    work, result = [list(row) for row in rows], Fraction(1)
-    for i in range(len(work)):
-        at = next((j for j in range(i, len(work)) if work[j][i]), None)
-        if at is None:
-            return Fraction(0)
-        if at != i:
-            work[i], work[at], result = work[at], work[i], -result
-        result *= work[i][i]
-        for j in range(i + 1, len(work)):
-            by = work[j][i] / work[i][i]
-            work[j] = [x - by * y for x, y in zip(work[j], work[i], strict=True)]
-    return result
+    return [(-1) ** i * determinant(rows[:i] + rows[i + 1 :]) for i in range(len(rows))]
 
 
 def _raised(v):
@@ -341,9 +326,3 @@ def _raised(v):
 def _floats(fractions):
     """Return Fractions as the nearest floats."""
     return np.array([float(x) for x in fractions])
-
-
-def _enclosed(fractions):
-    """Return Fractions as an Interval."""
-    found = _floats(fractions)
-    return Interval(down(found), up(found))

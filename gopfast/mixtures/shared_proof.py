@@ -56,7 +56,8 @@ def solve(search, options, proof, started):
         raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
     try:
         own = Problem(record, problem._data_of_proof(), problem.sample_weight)
-        ranges = Ranges(own, _direction(problem), _blocks(search))
+        direction, blocks = _direction(problem), _blocks(search)
+        ranges = Ranges(own, direction, blocks)
     except ProofError as error:
         raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
     search.kept = 1.0 - RESERVE
@@ -65,7 +66,7 @@ def solve(search, options, proof, started):
     with contextlib.closing(search):
         result = search.run(max(0.0, SHARE * left) if left < math.inf else None, options.max_nodes)
     with np.errstate(all="ignore"):
-        found = _Writer(search, own, ranges, finish).write(result)
+        found = _Writer(search, own, ranges, direction, blocks, finish).write(result)
     if found is None:
         return dataclasses.replace(
             result, notes=[*result.notes, "no proof was written: its arithmetic is not accurate enough for these data"]
@@ -100,8 +101,9 @@ def _blocks(search):
 class _Writer:
     """Finds values of the coefficient, and proofs for them."""
 
-    def __init__(self, search, own, ranges, finish):
+    def __init__(self, search, own, ranges, direction, blocks, finish):
         self.search, self.problem, self.own, self.ranges, self.finish = search, search.problem, own, ranges, finish
+        self.direction, self.blocks = direction, blocks
 
     def write(self, result):
         """Return the lower bound that is claimed and the proof as bytes, or None."""
@@ -120,12 +122,12 @@ class _Writer:
             return None
         header = {
             "digest": file.digest(self.own.columns, self.own.weights), "problem": self.own.record,
-            "direction": _direction(self.problem).tolist(),
+            "direction": self.direction.tolist(),
             "claim": {"lower_bound": lower, "objective": upper, "solution": solution},
         }  # fmt: skip
         arrays = {
             "values": values, "slopes": slopes, "sizes": [len(proof) for proof in proofs],
-            "proofs": np.frombuffer(b"".join(proofs), dtype=np.uint8), "blocks": _blocks(self.search),
+            "proofs": np.frombuffer(b"".join(proofs), dtype=np.uint8), "blocks": self.blocks,
         }  # fmt: skip
         return lower, file.pack("shared_coefficients", header, arrays)
 

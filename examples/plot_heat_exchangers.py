@@ -35,7 +35,7 @@ print(gopfast.check(result.proof, best))
 
 # %%
 # All of the stream passes the second exchanger and then the first. The less of it goes there first, the more a network
-# costs, but for those near the fewest that can be, where there is another local optimum. What is left out has no network.
+# costs, but for those near the fewest that can be, where there is another local optimum. What is left out has none.
 # All of it is proved, the costs to one part in a hundred.
 
 N_SHARES = 17  # in the tests: 3

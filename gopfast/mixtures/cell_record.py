@@ -5,6 +5,8 @@ Theory: (V5) of docs/theory/proofs.md, (VF5) of docs/theory/proof_families.md.
 
 import numpy as np
 
+from gopfast.mixtures.tuning import MOST_LOST
+
 
 class Cells:
     """
@@ -13,12 +15,18 @@ class Cells:
     Parameters
     ----------
     statement : Statement
+    tolerance : float, optional
+        Of the search, in nats.
+
+    Attributes
+    ----------
+    has_entry : bool
+        Whether prices may prove something by the checker's arithmetic.
     """
 
-    def __init__(self, statement):
+    def __init__(self, statement, tolerance=0.0):
         self.statement = statement
-        # Of labels alone with missing entries there is none.
-        self.has_entry = bool(statement.problem.parts) or not statement.problem.partial
+        self.has_entry = statement.lost_by_prices() <= max(tolerance, MOST_LOST)
         self.begin()
 
     def begin(self):

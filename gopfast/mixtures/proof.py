@@ -2,11 +2,14 @@
 
 A leaf needs no more than slopes of affine functions below its components' costs, and weights: the checker finds the
 constants itself. Both are those of the pass that bounded the node best, which nodes hand on. `recording` writes them.
+
+Theory: (V8) of docs/theory/proofs.md.
 """
 
 import numpy as np
 
 from gopfast.checker import file, objective, tree
+from gopfast.checker.problem import FREE
 from gopfast.checker.rounding import UNIT
 from gopfast.checker.tuning import MOST_SCALE
 from gopfast.checker.verify import Bounds
@@ -59,8 +62,10 @@ class Statement:
         if problem.family == "poisson":
             self.tilt[self.order] = np.log(np.asarray(family.reference))
         # in smaller boxes what missing entries cost may prove less: the bounds that count are those of the checker's
-        # so may prices of columns of many magnitudes, whose slopes times samples lose digits there
+        # so may prices of columns of many magnitudes, whose slopes times samples lose digits there, and what a prior of
+        # many pseudo-observations costs, which the least that boxes differ by changes
         self.is_iterated = self.is_iterated or bool(problem.partial) or problem.family == "exponential"
+        self.is_iterated = self.is_iterated or problem.prior is not None
         # A prior's terms have a constant of every column, missing entries one of every variable, a shared one its own.
         self.is_plain = problem.prior is None and not problem.partial and not family.n_shared
         self.dearer = 0.0  # what components cost more in the user's units, at the reference
@@ -120,10 +125,17 @@ class Statement:
             groups = np.array(self.problem.groups)[self.order]
             for group in set(self.problem.groups) - {-1}:
                 point[groups == group] /= point[groups == group].sum()
+        n = len(samples)
+        shifted = self.factor.shifted
+        if shifted:  # as much at all samples as at the mean, which rounding moves unless it is one of them
+            n, point[:d] = 1, columns[:, same[0]]
         cell = self.boxes(point[np.newaxis])[0]
+        if shifted:
+            cell[:, :d] = samples[:1]
         variances = np.broadcast_to(cell[:, d:], (1, d)) if self.n_cell > d else None
-        costs, _ = objective.costs(self.problem, samples, cell[:, :d], variances)
-        return same, costs[:, 0] - ComponentPricing(self.one).costs_at(point)[0][same]
+        costs, _ = objective.costs(self.problem, samples[:n], cell[:, :d], variances)
+        dearer = costs[:, 0] - ComponentPricing(self.one).costs_at(point)[0][same[:n]]
+        return same, np.broadcast_to(dearer, len(same))
 
     def scales(self, scales):
         """Logarithms of scales (C,) within the checker's range: one above 0 bounds no better than 0 does."""
@@ -159,6 +171,23 @@ class Statement:
         sizes = np.abs(slopes[..., : rules.n_columns]) @ y + np.abs(rules.quadratic(slopes)) @ np.square(y)
         sizes += np.abs(logs) + np.abs(intercepts).sum(axis=2)
         return 8 * (2 * rules.n_columns + 9 + sizes.shape[1]) * UNIT * sizes.max(axis=1) * self.bounds.weights.sum()
+
+    def lost_by_units(self):
+        """Bound what rounding the ends of cells in the user's units takes from what normal components cost, in nats."""
+        return 4 * UNIT * self._at_the_floor(lambda y: np.abs(self.bounds.columns).max(axis=0) * y)
+
+    def lost_by_prices(self):
+        """Bound what rounding in the checker adds to what a normal component saves, in nats."""
+        return (2 * self.bounds.rules.n_columns + 21) * UNIT * self._at_the_floor(lambda y: 0.5 * np.square(y))
+
+    def _at_the_floor(self, cost):
+        """Sum the cost of all samples, by their distances (d,) from the reference, over the least variances."""
+        problem = self.problem
+        if problem.family not in ("known", "posterior", *FREE):
+            return 0.0
+        least = problem.floor if problem.family in FREE else problem.noise_variance
+        y = np.abs(self.bounds.columns - self.reference).max(axis=0)
+        return float((cost(y) / least).sum() * self.bounds.weights.sum())
 
     def boxes(self, values):
         """Corners (L, n) of the core's boxes of any number of components, as (L, K, p + q) in the user's units."""

@@ -19,6 +19,7 @@ from gopfast.checker.problem import Problem
 from gopfast.errors import InputError
 from gopfast.mixtures.block_record import BlockRecords
 from gopfast.mixtures.cell_record import Cells
+from gopfast.mixtures.leaf_weights import best_weights
 from gopfast.mixtures.margins import ROUNDING
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.statement import statement_of
@@ -65,7 +66,9 @@ class Recorder:
         except ProofError as error:
             raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
         self.allowed = 0.5 * RESERVE * tolerance
-        self.cells, self.blocks = Cells(self.statement), BlockRecords(self.statement)
+        if self.statement.lost_by_units() > self.allowed:
+            self.statement.is_iterated = True
+        self.cells, self.blocks = Cells(self.statement, tolerance), BlockRecords(self.statement)
         self.stream, self.writer, self.short = None, None, []
 
     # What the search tells: see `gopfast.search.ledger`
@@ -92,7 +95,8 @@ class Recorder:
 
     def _write(self, **parts):
         for name, part in parts.items():
-            self.writer.add(name, part)
+            if not (self.statement.is_iterated and name == "log_weights"):  # which may be others in the end
+                self.writer.add(name, part)
             if self.statement.is_iterated:
                 self.kept[name].append(part)
 
@@ -132,7 +136,7 @@ class Recorder:
         found = statement.bounds.of(low[own], high[own], slopes[own], logs[own], statement.reference)
         for i, value in zip(own, found, strict=True):
             if not (np.isfinite(lower[i]) and value >= lower[i] - self._allowed(lower[i])):
-                self.short.append((value, low[i], high[i], slopes[i], logs[i]))
+                self.short.append((value, low[i], high[i], slopes[i], logs[i], tree.NONE))
 
     def _allowed(self, value):
         """By how much the checker's bound may be below the core's."""
@@ -180,6 +184,8 @@ class Recorder:
             return self.discard()
         for name, array in (self._nothing() | arrays).items():
             self.writer.add(name, array)
+        for part in self.kept["log_weights"]:
+            self.writer.add("log_weights", part)
         claim = {"lower_bound": lower, "objective": upper, "solution": statement.solution(self.family, solution)}
         self.writer.finish({**statement.header(), "claim": claim})
         return lower, self._close_stream()
@@ -193,6 +199,7 @@ class Recorder:
         """Find leaves that are short of a bound, by the boxes that the checker will find: the core's may be smaller."""
         statement, nothing = self.statement, self._nothing()
         parts = {name: np.concatenate([nothing[name], *own]) for name, own in self.kept.items()}
+        self.kept["log_weights"] = [parts["log_weights"]]
         labels, low, high, empty = statement.leaves(parts["splits"].astype(int), parts["points"])
         low, high, entry = low[~empty], high[~empty], tree.entries(parts["leaves"], labels[~empty], "leaf")
         # those that prices close have none: the last row, of no numbers, stands for it
@@ -200,25 +207,38 @@ class Recorder:
                         for name, fill in (("slopes", 0.0), ("log_weights", math.nan)))  # fmt: skip
         found = statement.bounds.of(low, high, slopes, logs, statement.reference)
         found = np.where(entry == tree.NONE, -math.inf, found)
-        self.short = [(found[i], low[i], high[i], slopes[i], logs[i]) for i in np.flatnonzero(~(found >= lower))]
+        short = np.flatnonzero(~(found >= lower))
+        self.short = [(found[i], low[i], high[i], slopes[i], logs[i], entry[i]) for i in short]
 
     def _bound_of_short(self, lower, arrays):
         """Return what can be claimed, at most `lower`, with leaves whose own bounds are below that of the core."""
         if not self.short:
             return lower if math.isfinite(lower) else -math.inf
         statement = self.statement
-        values, low, high, slopes, logs = (np.array(part) for part in zip(*self.short, strict=True))
-        own, floor = values < lower, -math.inf
-        if own.any() and arrays["prices"].size and math.isfinite(lower):
+        values, low, high, slopes, logs, entry = (np.array(part) for part in zip(*self.short, strict=True))
+        own, floor = np.flatnonzero(values < lower), -math.inf
+        if len(own) and arrays["prices"].size and math.isfinite(lower):
             header = statement.header()
             priced = Prices(statement.bounds, arrays, statement.reference, header["order"], lower)
-            low, high, closed = priced.cut(low[own], high[own])
-            again = statement.bounds.of(low, high, slopes[own], logs[own], statement.reference)
+            low[own], high[own], closed = priced.cut(low[own], high[own])
+            again = statement.bounds.of(low[own], high[own], slopes[own], logs[own], statement.reference)
             values[own] = np.where(closed, np.inf, np.fmax(values[own], again))
             # where rounding keeps the prices from closing leaves they do so a little lower
             floor = priced.floor(statement.problem.n_components)
+        own = np.flatnonzero((values < lower) & (entry != tree.NONE))
+        if len(own):
+            values[own] = self._reweighed(entry[own], values[own], low[own], high[own], slopes[own], logs[own])
         least = max(values.min(), floor)
         return lower if least >= lower else least - ROUNDING * (1 + abs(least) + self.problem.total_weight)
+
+    def _reweighed(self, entry, values, low, high, slopes, logs):
+        """Return the bounds of leaves (L,) by better weights for the checker's boxes, which their entries then have."""
+        statement = self.statement
+        found = best_weights(statement.bounds, low, high, slopes, logs, statement.reference)
+        again = statement.bounds.of(low, high, slopes, found, statement.reference)
+        better = again > values
+        self.kept["log_weights"][0][entry[better]] = found[better]
+        return np.where(better, again, values)
 
     def _nothing(self):
         """Return the arrays without entries."""

@@ -182,7 +182,7 @@ SOLVE_SAME = 1e-6
 # by which a gap may exceed the tolerance | floats | [0, 1024] | argument: the bounds' own rounding to floats
 SPACINGS = 2
 
-# [proof, recording] Proofs of bounds by prices, in the user's units.
+# [proof, recording, leaf_weights] Proofs of bounds by prices, in the user's units.
 
 # of one component relative to the others | nats | (-700, 0) | argument: inside what the checker takes
 LEAST_LOG_WEIGHT = -500.0
@@ -192,6 +192,25 @@ SPREAD = 2.0
 FURTHEST = 100.0
 # of an unused component, in place of infinity | the user's | [1e20, 1e150) | argument: its square is finite
 LARGEST_MEAN = 1e99
+
+# [leaf_weights] Weights of a proof's leaves that are found again.
+
+# Newton's: 11 brought all leaves that lacked something to their bounds | steps | [1, inf) | docs/notebook/prices.md
+WEIGHTS_STEPS = 16
+# by which a weight may fall in a step | part | (0, 1) | not measured
+LARGEST_FALL = 0.8
+# by which it may rise | part | (0, inf) | not measured
+LARGEST_RISE = 2.0
+# added to the squares of responsibilities | of a sample | (0, 1) | argument: far below any that counts
+LEAST_CURVATURE = 1e-9
+# at a time | costs | [1, inf) | argument: 16 MB
+MOST_COSTS = 2**21
+
+# [cell_record] Where a search for a proof does without prices.
+
+# what rounding may add to what a component saves, if it is more than the tolerance | nats | (0, inf) | argument: of
+# columns with 10^10 deviations of the floor it is thousands, of others far below
+MOST_LOST = 1.0
 
 # [recording, solve] What a search keeps back for a proof.
 

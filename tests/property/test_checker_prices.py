@@ -5,9 +5,10 @@ import pytest
 
 import gopfast
 from gopfast.checker import check, file, objective, prices, priors, tree
-from gopfast.checker.problem import Problem
+from gopfast.checker.problem import Part, Problem
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures import mechanisms
+from gopfast.mixtures.leaf_weights import best_weights
 from gopfast.mixtures.pricing.pricing_root import PricingBound
 from tests.support import proofs
 
@@ -32,7 +33,10 @@ def fitted(bounds, tau):
         means = (w @ bounds.columns) / (w.sum() + e * problem.noise_variance)
         return means, None, means
     nu, chi = (part.low for part in priors.pseudo_observations(problem))
-    means = (w @ bounds.columns + chi) / (w.sum() + nu)
+    mass = np.full(len(nu), w.sum())
+    for group in problem.partial:  # of labels, of which a sample may have none or many
+        mass[group] = (w @ bounds.columns[:, group]).sum()
+    means = (w @ bounds.columns + chi) / (mass + nu)
     if problem.family not in ("diag", "spherical"):
         return means, None, means
     variances = (w @ np.square(bounds.columns - means)) / w.sum()
@@ -251,7 +255,7 @@ def test_a_cell_without_an_entry_is_refused(tmp_path):
 def touching(bounds, means, variances, reference):
     """Slopes (n_slopes,) of a component's own cost, which touch it in a cell of this one point."""
     n, slopes, first = bounds.rules.n_columns, np.zeros(bounds.n_slopes), 0
-    for part in bounds.problem.parts:
+    for part in bounds.problem.parts or [Part(bounds.problem, np.arange(n), None)]:
         own, columns = part.problem, part.columns
         m = means[columns]
         if own.family == "diag":
@@ -283,7 +287,7 @@ def local_search(bounds, lam, tau):
     return saved(bounds, lam, tau, means, variances), tau, means, variances, cell
 
 
-@pytest.mark.parametrize("family", ["mixed", "mixed missing"])
+@pytest.mark.parametrize("family", ["mixed", "mixed missing", "missing", "multinomial"])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_most_that_local_searches_save_is_below_the_bound_of_its_cell(seed, family):
     """Of columns of different families: cells of any width around it, slopes that touch there, and others."""
@@ -363,7 +367,7 @@ def test_prices_that_are_too_high_prove_no_more(tmp_path, missing):
         check(tmp_path / "q", *proofs.arguments(problem))
 
 
-@pytest.mark.parametrize("family", ["mixed", "mixed missing"])
+@pytest.mark.parametrize("family", ["mixed", "mixed missing", "missing", "multinomial"])
 @pytest.mark.parametrize("seed", range(9))
 def test_smaller_cells_save_no_more(seed, family):
     """Of any slopes, scale and prices: also where labels have missing entries, whose constants are in their slopes."""
@@ -397,3 +401,45 @@ def test_a_proof_of_columns_of_many_magnitudes_claims_what_the_checker_finds(tmp
     found = check(tmp_path / "p", *proofs.arguments(problem), problem)
     assert found.lower_bound == pytest.approx(result.lower_bound, abs=1e-9)
     assert found.gap <= 0.2  # which is what rounding costs, not what a leaf without an entry says
+
+
+def counted_rows(rng, n, K):
+    """Rows of counts of different totals, of K components."""
+    shares = rng.dirichlet(np.ones(4), K)
+    return gopfast.MultinomialMixture([rng.multinomial(rng.integers(1, 9), shares[k % K]) for k in range(n)], K)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_in_smaller_boxes_the_best_weights_prove_no_less(tmp_path, seed):
+    """Those that are stored may: of rows of counts one component may lose as the costs of another rise."""
+    rng = np.random.default_rng(seed)
+    problem = counted_rows(rng, 12, K := 2 + seed % 2)
+    gopfast.solve(problem, 0.1, proof=tmp_path / "p", n_threads=1, log=False, relaxation="entropic", max_nodes=20_000)
+    header, arrays = file.read(tmp_path / "p")
+    bounds, reference = Bounds(Problem(header["problem"], *proofs.arguments(problem))), np.array(header["reference"])
+    labels, low, high, empty = tree.leaves(arrays["splits"], arrays["points"], bounds.rules, K, header["order"])
+    entry = tree.entries(arrays["leaves"], labels, "leaf")
+    own = rng.permutation(np.flatnonzero(~empty & (entry != tree.NONE)))[:200]
+    low, high, slopes, stored = low[own], high[own], arrays["slopes"][entry[own]], arrays["log_weights"][entry[own]]
+
+    def proved(low, logs):
+        return bounds.of(low, high, slopes, logs, reference)
+
+    best = best_weights(bounds, low, high, slopes, stored, reference)
+    at_best = proved(low, best)
+    assert (at_best >= proved(low, stored) - 1e-6).all()
+    for size in (0.01, 0.3, 2.0):
+        assert (proved(low, best + size * rng.normal(size=best.shape)) <= at_best + 1e-6).all()
+    smaller = low + 0.5 * (high - low) * rng.random(low.shape)
+    logs = best_weights(bounds, smaller, high, slopes, stored, reference)
+    assert (proved(smaller, logs) >= at_best - 1e-6).all()
+
+
+def test_prices_close_what_the_checker_finds_by_weights_of_its_own_boxes():
+    """Rows of counts, whose leaves lacked up to 18 nats with the weights of the search's boxes."""
+    problem = counted_rows(np.random.default_rng(0), 30, 3)
+    result = gopfast.solve(problem, 0.1, proof=True, n_threads=1, log=False, max_nodes=20_000)
+    header, arrays = file.read(result.proof.data)
+    found = check(result.proof, *proofs.arguments(problem), problem)
+    assert arrays["prices"].size and len(arrays["leaves"])
+    assert found.gap == pytest.approx(result.gap)

@@ -110,3 +110,36 @@ def test_a_search_with_a_wrong_bound_has_no_proof_of_it(tmp_path, family):
         proofs.put(path, header, arrays)
         with pytest.raises(ProofError, match="leaf|leaves"):
             check(path, *proofs.arguments(problem))
+
+
+def far_from_the_origin():
+    """Two variances of a column whose floats are an eighth of the floor's deviation apart."""
+    steps = np.array([3, 0, 0, -3, -6, 0, 0, 0, -3, 6, 0, 0])
+    X = -268435455.99995822 + steps * 4.65e-6
+    return gopfast.GaussianMixture(X, 2, covariance="diag", variance_floor=6.3e-14)
+
+
+def with_prices_of_many_magnitudes():
+    """Columns of 10^10 deviations of the floor, of which prices prove nothing in floats."""
+    rng = np.random.default_rng(4)
+    X = np.stack([1e-3 * rng.normal(size=12), 88636.77 * rng.integers(0, 6, 12), rng.normal(size=12)], axis=1)
+    return gopfast.GaussianMixture(X, 2, covariance="spherical", variance_floor=8.6e-10)
+
+
+def with_a_heavy_prior():
+    """Pseudo-observations that count for 10^8 samples."""
+    return gopfast.BernoulliMixture([[1, 0]] * 4 + [[0, 1]], 2, prior=(1e8, 1.5),
+                                    sample_weight=[10.0, 0.698, 0.678, 0.515, 1.27])  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "gap"), [
+    (far_from_the_origin, 0.02), (with_prices_of_many_magnitudes, np.inf), (with_a_heavy_prior, 0.005)
+])  # fmt: skip
+@pytest.mark.parametrize("epsilon", [0.1, 0.0015])
+def test_a_proof_claims_what_the_checker_finds_in_its_own_boxes(make, gap, epsilon):
+    """Rounding the ends of boxes in the user's units moves what a component costs by more than the tolerance."""
+    problem = make()
+    result = gopfast.solve(problem, epsilon, proof=True, n_threads=1, max_nodes=1000, log=False)
+    found = check(result.proof, *proofs.arguments(problem), problem)
+    assert found.lower_bound == pytest.approx(result.lower_bound, abs=1e-12)
+    assert found.gap <= max(epsilon, gap)

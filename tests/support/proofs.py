@@ -356,8 +356,8 @@ CHANGES = {
     )
 }  # fmt: skip
 WITHOUT_PRICES = (
-    "known empirical prior", "missing", "missing prior", "k-means", "biconvex", "tied_spherical", "tied",
-    "three columns", "posterior", "posterior empirical", "tied_diag", "multinomial", "multinomial prior",
+    "known empirical prior", "k-means", "biconvex", "tied_spherical", "tied",
+    "three columns", "posterior", "posterior empirical", "tied_diag",
     "known noise", "diag noise", "spherical noise", "regression shared",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",

@@ -1,6 +1,8 @@
-"""Proofs of columns of different kinds, with prices of the samples and without; prints nodes, sizes and times.
+"""Proofs of columns of different kinds, of labels and of rows of counts, with prices of the samples and without.
 
-Run: python bench/mixed_proofs.py [--limit 60]     (two minutes)
+Prints nodes, sizes and times.
+
+Run: python bench/mixed_proofs.py [--limit 60]     (six minutes)
 
 Gaps are of the search without a proof, of the proof without prices and of that with them; bytes and seconds of the two
 proofs.
@@ -27,6 +29,28 @@ def three(rng, n):
     return gopfast.MixedMixture({kind: kind for kind in columns}, columns, 3)
 
 
+def classes(n_components):
+    """Return what makes problems of five questions, a tenth of whose answers are missing."""
+
+    def made(rng, n):
+        likely = rng.uniform(0.1, 0.9, (n_components, 5))[rng.integers(0, n_components, n)]
+        answers = np.where(rng.random((n, 5)) < likely, "yes", "no").astype(object)
+        answers[rng.random((n, 5)) < 0.1] = None
+        return gopfast.LatentClass(answers, n_components)
+
+    return made
+
+
+def rows(n_components):
+    """Return what makes problems of rows of one to eight counts of four kinds."""
+
+    def made(rng, n):
+        shares = rng.dirichlet(np.ones(4), n_components)[rng.integers(0, n_components, n)]
+        return gopfast.MultinomialMixture([rng.multinomial(rng.integers(1, 9), own) for own in shares], n_components)
+
+    return made
+
+
 def missing(make, share):
     """Return what makes the same problems with a share of all entries missing."""
 
@@ -43,6 +67,8 @@ CASES = {
     "normal, poisson, binary": (models.mixed, 100), "the same of 400": (models.mixed, 400),
     "a tenth missing": (missing(models.mixed, 0.1), 100), "of 400, a tenth missing": (missing(models.mixed, 0.1), 400),
     "normal, exponential, binary": (three, 60), "the same, a tenth missing": (missing(three, 0.1), 60),
+    "yes and no, a tenth missing": (classes(2), 100), "such classes of 60": (classes(3), 60),
+    "rows of counts": (rows(2), 100), "such rows of 60": (rows(3), 60),
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from . import matrices, priors, regressions
+from . import gamma, matrices, priors, regressions
 from .covariance import eigenvalues
 from .entries import numbers
 from .errors import ProofError
@@ -32,18 +32,19 @@ def attained(problem, columns, weights, solution):
         "weights" (K,), with noise (K + 1,), "means" (K, d) of the columns; for free variances
         "variances" (K, d), of columns of different families of the normal ones, for covariance matrices "covariances"
         (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
-        "posterior_variances" (K, d); of regressions no means, see `regressions`. Weights, and labels' means, are
+        "posterior_variances" (K, d); of regressions and Gamma columns no means, see `regressions`
+        and `gamma`. Weights, and labels' means, are
         divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
     p, means = numbers(solution, "weights", "solution", (problem.n_weights,), 0.0), None
-    if problem.family not in regressions.FAMILIES:
+    if problem.family not in (*regressions.FAMILIES, "gamma"):
         means = numbers(solution, "means", "solution", (K, d))
     if not p.sum() > 0:
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        if problem.family not in ("known", "posterior", "mixed", *FREE, *regressions.FAMILIES):
+        if problem.family not in ("known", "posterior", "mixed", "gamma", *FREE, *regressions.FAMILIES):
             means = _in_range(problem, means)
         cost, size = _costs_of(problem, columns, means, solution)
         if problem.noise is not None:
@@ -69,6 +70,8 @@ def _costs_of(problem, X, means, solution):
     """Return costs (N, K) of the components and sizes of their errors, of parameters that a proof claims."""
     if problem.family in regressions.FAMILIES:
         return regressions.costs(problem, X, solution)
+    if problem.family == "gamma":
+        return gamma.costs(problem, X, solution)
     if problem.family in matrices.FAMILIES:
         return _of_matrices(problem, X, means, solution)
     if problem.family == "mixed":

@@ -15,6 +15,7 @@
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
     shared_regression              the same, with one variance for all components
     known_regression               the same; noise_variance (1,): the variance of all components
+    gamma                          largest_shape: that of a component in a column
     multinomial                    prior: null or the alpha of a Dirichlet; the columns are counts of one variable's
                                    labels, and the objective has the rows' multinomial coefficients
     mixed                          kinds: of each column, normal, poisson, exponential, binary or categorical;
@@ -39,15 +40,16 @@ import numpy as np
 from .entries import item, number, numbers, reals, weights_of, whole
 from .errors import ProofError
 from .rounding import Interval
+from .tuning import LARGEST_SHAPE, LEAST_AMOUNT
 
 FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
 FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
-            "multinomial", "regression", "known_regression", "shared_regression", "mixed")  # fmt: skip
+            "multinomial", "gamma", "regression", "known_regression", "shared_regression", "mixed")  # fmt: skip
 NOISY = ("known", "diag", "spherical")  # families beside which there may be a component of constant density
 LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance", "shared_regression": "variance_floor"}
 KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
         "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
-        "mixed": {"kinds", "variance_floor", "labels", "columns"},
+        "gamma": {"largest_shape"}, "mixed": {"kinds", "variance_floor", "labels", "columns"},
         **dict.fromkeys(FREE, {"variance_floor"})}  # fmt: skip
 KINDS = ("normal", "poisson", "exponential", "binary", "categorical")
 LABELS = ("binary", "categorical")
@@ -142,6 +144,10 @@ class Problem:
             self.prior = None if alpha is None else [(alpha, float(d))] * d
         elif self.family == "mixed":
             self.prior = None
+        elif self.family == "gamma":
+            self.prior, self.largest_shape = None, number(record, "largest_shape", "problem")
+            if not 0 < self.largest_shape <= LARGEST_SHAPE:
+                raise ProofError("problem", f"largest_shape must be above 0, at most {LARGEST_SHAPE:g}")
         elif self.family != "labels":
             self.prior = None
             if record["prior"] is not None:
@@ -292,6 +298,8 @@ class Problem:
             raise ProofError("X", "must hold counts")
         if self.family == "exponential" and not (X >= 0).all():
             raise ProofError("X", "must hold numbers of at least 0")
+        if self.family == "gamma" and not (X >= LEAST_AMOUNT).all():
+            raise ProofError("X", f"must hold numbers of at least {LEAST_AMOUNT:g}")
 
     def merged(self):
         """Different samples of positive weight (M, d) and their weights, summed exactly and rounded once."""

@@ -20,6 +20,22 @@ REMEMBERED = 2**16
 # which ends are rounded outward
 DIGITS = 28
 
+# [problem] Gamma columns (VF6).
+
+# of a proof's problem | none | (0, 1e100) | argument: far above one over the square of any coefficient of variation
+LARGEST_SHAPE = 1e10
+# of which there are logarithms and quotients | the user's | [1e-300, 1) | argument: as in the models
+LEAST_AMOUNT = 1e-300
+
+# [gamma] Shapes (VF6).
+
+# from which on there is Stirling's series | shape | [1, 100] | argument: five terms leave less than a rounding error
+STIRLING = 16.0
+# to the best shape of a spread | steps | [1, 100] | argument: each leaves at most a fifth of the error
+SHAPE_STEPS = 14
+# of a shape's inverse, up to which a derivative says something | part | (0, 1/8) | argument: (O3)
+NEAR = 0.12
+
 # [clustering] k-means (V10).
 
 # of a proof's tree | boxes that wait | [1, inf) | not measured

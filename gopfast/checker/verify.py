@@ -16,6 +16,7 @@ from . import (
     clustering,
     clusterwise,
     file,
+    gamma,
     leaf,
     matrices,
     mixed,
@@ -229,7 +230,7 @@ class Bounds:
         elif axes is not None:
             self.rules = matrices.rules(problem, self.columns.T, self.weights, axes, reference)
         else:
-            rules = mixed.Mixed if problem.family == "mixed" else FAMILIES[problem.family]
+            rules = {**FAMILIES, "mixed": mixed.Mixed, "gamma": gamma.Gammas}[problem.family]
             self.rules = rules(problem, self.columns.T, self.weights)
         self.n_slopes, self.of_leaves = self.rules.n_slopes, self.constant + self.rules.constant
 

@@ -16,7 +16,7 @@ ROOM = 1e-9
 # of a sum of few terms | relative to them | thousands of u (R1)
 SUMMED = 1e-12
 
-# [proof] Cells in the user's units.
+# [proof, statement] Cells in the user's units.
 
 # by which boxes that do not meet may do so in other units | all values | 32 u, of the few operations between units (V7)
 TOUCHING = 2.0**-48

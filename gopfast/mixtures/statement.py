@@ -1,7 +1,7 @@
 """Statements of families that have more than columns: noise, different columns, posteriors, matrices, regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1), (VF2) and (VF5)
-of docs/theory/proof_families.md.
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1), (VF2), (VF5)
+and (VF6) of docs/theory/proof_families.md.
 """
 
 from types import SimpleNamespace
@@ -11,6 +11,7 @@ import numpy as np
 from gopfast.checker import regressions
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.families.replicated import ReplicatedFamily
+from gopfast.mixtures.margins import TOUCHING
 from gopfast.mixtures.proof import Statement
 
 
@@ -20,6 +21,8 @@ def statement_of(family, one, problem):
         return RegressionStatement(family, one, problem)
     if problem.family == "mixed":
         return MixedStatement(family, one, problem)
+    if problem.family == "gamma":
+        return GammaStatement(family, one, problem)
     if problem.noise is not None:
         return NoisyStatement(family, one, problem)
     if family.frame is not None:
@@ -185,6 +188,57 @@ def _factors(family, n):
         found.append(family.first)
         family = family.second
     return [getattr(one, "inner", one) for one in (*found, family)]
+
+
+class GammaStatement(Statement):
+    """The same of Gamma columns: amounts in units of their own, and their logarithms, which have none."""
+
+    is_iterated = True
+
+    def __init__(self, family, one, problem):
+        data, d = family.data, problem.columns.shape[1]
+        self.data, self.one, self.factor, self.problem, self.bounds = data, one, family, problem, Bounds(problem)
+        places = np.argsort(np.asarray(data.order))
+        self.user, self.user_logs = places[:d], places[d:]  # of the user's columns in the core
+        self.order, self.shared = np.asarray(data.order)[:d], np.arange(0)
+        self.scale = np.asarray(data.scale, dtype=float)[:d]
+        self.reference = np.median(self.bounds.columns, axis=0)
+        self.n_cell, self.n_components, self.is_plain = family.n_cell, family.n_components, False
+
+    def variable(self, branch):
+        """Return the numbers of connected variables in the checker's cells: means, then spreads."""
+        component, place = np.divmod(branch, self.n_cell)
+        return component * self.n_cell + np.concatenate([self.order, len(self.order) + self.order])[place]
+
+    def point(self, branch, at):
+        """Split points: means in the user's units, spreads as they are."""
+        place, d = branch % self.n_cell, len(self.order)
+        scale = self.scale[self.order[np.where(place < d, place, 0)]]
+        return np.where(place < d, scale * np.exp(np.where(place < d, at, 0.0)), at)
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Slopes (L, K, 2 d) of amounts about the reference and of their logarithms, and constants (L, K)."""
+        amounts, logs = linear[..., self.user] / self.scale, linear[..., self.user_logs]
+        return np.concatenate([amounts, logs], axis=2), constants + amounts @ self.reference - logs @ np.log(self.scale)
+
+    def slack(self):
+        """How far apart cells may be that meet in the user's units, by rounding: (n_cell,)."""
+        return np.full(self.n_cell, TOUCHING)
+
+    def rows(self, samples):
+        """Return which of the core's samples are nearest to the user's (M, d)."""
+        columns, _ = self.data.arrays()
+        return self._same((samples / self.scale)[:, self.order], columns[: len(self.order)])
+
+    def _dearer(self, samples):
+        """Return the core's numbers of samples (M, d), and by what every component costs more there: the units."""
+        return self.rows(samples), np.full(len(samples), np.log(self.scale).sum())
+
+    def solution(self, family, solution):
+        """Weights, rates and shapes."""
+        return {"weights": solution.weights.tolist(), **{
+            name: solution.parameters[name].tolist() for name in ("rates", "shapes")
+        }}  # fmt: skip
 
 
 class PosteriorStatement(Statement):

@@ -15,7 +15,7 @@ FAMILIES = (
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
     "multinomial prior", "known noise", "diag noise", "spherical noise",
-    "mixed", "mixed missing", "regression shared",
+    "mixed", "mixed missing", "regression shared", "gamma",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -61,6 +61,9 @@ def random_problem(rng, family):
     if kind in ("exponential", "endless"):
         pair["prior"] = (1.0, 0.7) if kind == "endless" else pair["prior"]
         return gopfast.ExponentialMixture(rng.exponential(2.0, (n, 1)) + 0.01, K, **pair, **options)
+    if kind == "gamma":
+        X = np.round(rng.gamma(rng.choice([0.5, 2.0, 9.0]), rng.choice([0.3, 40.0]), (n, d)), rng.integers(1, 4)) + 0.01
+        return gopfast.GammaMixture(X, K, cv_floor=rng.choice([0.05, 0.3]), **options)
     if kind == "multinomial":
         X = rng.multinomial(rng.choice([0, 1, 4, 9], n), rng.dirichlet(np.ones(d + 1)))
         X[0, 0] += 2
@@ -328,6 +331,8 @@ def other_parameter(rng, header, arrays, X, weights):
             header["problem"][name] = value * 100.0
         elif name == "kinds":
             header["problem"][name] = ["exponential" if kind == "poisson" else kind for kind in value]
+        elif name == "largest_shape":
+            header["problem"][name] = value * 100.0
         elif name in ("variance_floor", "noise_variance"):
             header["problem"][name] = [x * (0.01 if name == "variance_floor" else 100.0) for x in value]
         elif name == "prior" and value is not None and header["problem"]["family"] != "known":

@@ -1,4 +1,4 @@
-"""Gamma mixtures: log Gamma and its derivatives, densities, steps of EM, bounds of boxes, proofs, edges."""
+"""Gamma mixtures: log Gamma and its derivatives, densities, steps of EM, bounds of boxes, edges."""
 
 import itertools
 
@@ -175,8 +175,3 @@ def test_other_units_move_the_objective_by_the_jacobian():
 def test_bad_input_is_named(X, options, words):
     with pytest.raises(InputError, match=f"^{words}"):
         gopfast.GammaMixture(X, 1, **options)
-
-
-def test_a_proof_is_refused_in_one_sentence(tmp_path):
-    with pytest.raises(InputError, match="proof"):
-        gopfast.solve(gopfast.GammaMixture([1.0, 2.0, 9.0], 2), proof=tmp_path / "proof.npz")

@@ -254,6 +254,10 @@ cdef class GammaFamily(Family):
         logs = np.asarray(columns)[np.asarray(self.log_at)]
         return np.sqrt(self.metric()[np.asarray(self.log_at)])[:, np.newaxis] * logs
 
+    def provable(self):
+        """Itself."""
+        return self
+
     def one_component(self, problem, data=None):
         """The same columns and largest shape."""
         return GammaFamily(data or self.data, 1, self.most, self.constant, self.constant_error)

@@ -383,7 +383,10 @@ def verdict(path, problem, X, weights, objective):
         return "refused"
     own_X, own_weights = arguments(problem)
     if not (np.array_equal(X, own_X) and np.array_equal(weights, own_weights)):
-        return "false: other data"
+        # a missing entry of a column that has but one label tells nothing
+        columns = [getattr(Problem(found.problem, data, weights), "columns", None) for data in (X, own_X)]
+        if not (np.array_equal(*columns) and np.array_equal(weights, own_weights)):
+            return "false: other data"
     if found.lower_bound > found.objective + 1e-9:
         return "false: bound above the objective"
     if found.problem == problem._record_of_proof():

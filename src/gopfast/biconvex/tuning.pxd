@@ -39,6 +39,11 @@ cdef extern from *:
     int FEW_LPS "300"
     # of the search's own programs, which local searches may take too | part | [0, inf) | not measured
     real SHARE_OF_LPS "0.5"
+    # that a local search may take in any case, and SHARE_OF_ITERATIONS of the others beside | simplex iterations | [0,
+    # inf) | docs/notebook/biconvex.md
+    int FREE_ITERATIONS "2000"
+    # of the search's own iterations, which local searches may take too | part | [0, inf) | docs/notebook/biconvex.md
+    real SHARE_OF_ITERATIONS "0.25"
     # of alternation between the sides | steps | [1, inf) | not measured
     int MOST_STEPS "40"
     # in both sides at once, in a trust region | steps | [0, inf) | not measured

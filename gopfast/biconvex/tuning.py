@@ -85,6 +85,9 @@ MOST_EVALUATIONS = 400
 
 # over all rows | rounds | [1, inf) | not measured
 GROWTH_ROUNDS = 5
+# by which a sum that linear rows are to keep above what is needed may miss that at a point before no multiples of them
+# would do | relative to its terms | (0, 1) | argument: beyond the rounding of sums, and no bound of use lies in between
+HOPELESS = 1e-9
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 3 microseconds each
 MOST_GROWTH_TERMS = 100_000
 # denominators of linear rows' multipliers | none | [1, 2**53] | argument: coefficients that cancel must cancel exactly

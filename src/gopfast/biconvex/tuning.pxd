@@ -17,8 +17,10 @@ cdef enum:
 
     # [learnt_rows] Rows that the root needed (X4).
 
-    # of one set of variables | cuts | [1, 2**20] | not measured
+    # of one set of variables, in a round | cuts | [1, 2**20] | not measured
     CUTS_A_ROUND = 12
+    # the same, in all rounds | cuts | [1, 2**20] | not measured
+    MOST_OF_A_SET = 300
     # in all | rows | [0, 2**20] | not measured
     MOST_CYCLES = 1000
     # for each product, on average | rows | [0, 2**20] | not measured
@@ -26,8 +28,8 @@ cdef enum:
 
     # [learnt_rows, bilinear_rows] Semidefinite cuts.
 
-    # in all | rows | [0, 2**20] | not measured
-    MOST_CUTS = 300
+    # in all | rows | [0, 2**20] | docs/notebook/biconvex.md
+    MOST_CUTS = 1000
 
 cdef extern from *:
     # [alternating] The primal (X9).

@@ -21,6 +21,7 @@ from gopfast.biconvex.tuning import (
     MOST_ALONE,
     MOST_LIFTED_ENTRIES,
     MOST_LIFTED_ROWS,
+    MOST_NEW,
     MOST_WITH_ALL_ROWS,
 )
 
@@ -311,10 +312,10 @@ class Lifting:
                 continue
             # A factor of any of the row's variables
             for j in sorted(set().union(*(partners[i] for i in support))):
-                # where products make no two groups inequalities cost more than they close
-                is_worth = row.lower == row.upper or j not in mixed
+                added = len(support - partners[j])
+                # where products make no two groups, or are few, inequalities cost more than they close
+                is_worth = row.lower == row.upper or (j not in mixed and added <= MOST_NEW * len(support))
                 if is_worth and all(bounded[i] for i in support) and bounded[j]:
-                    added = len(support - partners[j])
                     candidates.append((row.lower != row.upper, added, number, j))
         for inequality, _, number, j in sorted(candidates):
             check(self.stop)

@@ -130,6 +130,8 @@ MOST_LIFTED_ENTRIES = 30_000
 MOST_ALONE = 1
 # that lifted rows add | products | [0, inf) | not measured
 MOST_ADDED_PRODUCTS = 150
+# of a lifted inequality's products, which the problem need not have | part | [0, 1] | docs/notebook/biconvex.md
+MOST_NEW = 0.5
 # of a set where products that are added have all of their Lagrange cuts | variables | [0, inf) | not measured
 MOST_WITH_ALL_ROWS = 30
 # of a variable, up or down | factor | [1, 1e100] | argument: a coefficient (up to 1e100) of a product of two still is a

@@ -91,9 +91,9 @@ class SearchResult:
         No point has a smaller objective.
     solution
         The best point found.
-    n_nodes, n_subproblems, n_lps, n_milps, n_passes : int
-        Counts of nodes bounded, relaxed-dual subproblems, linear programs, mixed-integer programs and passes over
-        the data.
+    n_nodes, n_subproblems, n_lps, n_iterations, n_milps, n_passes : int
+        Counts of nodes bounded, relaxed-dual subproblems, linear programs, simplex iterations, mixed-integer programs
+        and passes over the data.
     time : float
         Seconds.
     rounding_margin : float
@@ -131,6 +131,7 @@ class SearchResult:
     n_nodes: int = 0
     n_subproblems: int = 0
     n_lps: int = 0
+    n_iterations: int = 0
     n_milps: int = 0
     n_passes: int = 0
     time: float = 0.0
@@ -307,7 +308,8 @@ def _line(name, value):
 _RECORDED = (
     "status", "success", "message", "caution", "stopped", "notes", "objective", "lower_bound", "gap", "elbo",
     "elbo_bound", "log_likelihood", "log_likelihood_bound", "elbo_constant", "solution", "n_nodes", "n_subproblems",
-    "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching", "subproblem",
+    "n_lps", "n_iterations", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition", "branching",
+    "subproblem",
     "history_columns", "history", "proof", "profile", "starts",
     "evidence",
 )  # fmt: skip
@@ -318,8 +320,8 @@ _CLASSIFIED = ("uncertainty", "entropy", "classes")
 
 
 _KEPT = (
-    "n_nodes", "n_subproblems", "n_lps", "n_milps", "n_passes", "time", "rounding_margin", "relaxation", "partition",
-    "branching", "subproblem", "notes", "caution", "stopped", "message", "proof",
+    "n_nodes", "n_subproblems", "n_lps", "n_iterations", "n_milps", "n_passes", "time", "rounding_margin", "relaxation",
+    "partition", "branching", "subproblem", "notes", "caution", "stopped", "message", "proof",
 )  # fmt: skip
 
 

@@ -53,39 +53,46 @@ def found(lifting, low, high):
         if taken == before:
             continue
         before = taken
-        rows = _constraints(lifting, own_low, own_high)
-        if len(rows) <= MOST_ROWS and _is_contradiction([rows[k] for k in _members(rows, lifting.stop)]):
-            return True
+        rows = _constraints(lifting, own_low, own_high, float)
+        members = _members(rows, lifting.stop) if len(rows) <= MOST_ROWS else []
+        if members:
+            rows = _constraints(lifting, own_low, own_high, Fraction)
+            if _is_contradiction([rows[k] for k in members]):
+                return True
     return False
 
 
-def _constraints(lifting, low, high):
-    """All constraints as pairs (terms, b) of sum_m terms[m] m >= b; m is a variable or a pair of variables."""
+def _constraints(lifting, low, high, number):
+    """
+    All constraints as pairs (terms, b) of sum_m terms[m] m >= b; m is a variable or a pair of variables.
+
+    In numbers of a class, Fraction or float, of which the first are exact and the last do for a linear program.
+    """
     rows = []
     for row in lifting.rows:
-        terms = defaultdict(Fraction)
+        terms = defaultdict(number)
         for own in (row.linear, row.products, *row.forms):
             for monomial, a in own.items():
-                terms[monomial] += Fraction(a)
+                terms[monomial] += number(a)
         for bound, sign in ((row.lower, 1), (row.upper, -1)):
             if math.isfinite(bound):
-                rows.append(({m: sign * a for m, a in terms.items() if a}, sign * Fraction(bound)))
+                rows.append(({m: sign * a for m, a in terms.items() if a}, sign * number(bound)))
         for form in row.forms:
             if convexity_defect(form) == 0:
-                rows += [_tangent(form, {}), _tangent(form, _least_point(form, row.linear))]
-    ends = {}
+                rows += [_tangent(form, {}, number), _tangent(form, _least_point(form, row.linear), number)]
+    ends, low, high = {}, low.tolist(), high.tolist()
     for i in range(lifting.n):
-        own = [(sign, Fraction(float(end))) for sign, end in ((1, low[i]), (-1, high[i])) if math.isfinite(end)]
+        own = [(sign, number(end)) for sign, end in ((1, low[i]), (-1, high[i])) if math.isfinite(end)]
         ends[i] = [(sign, sign * end) for sign, end in own]  # sign z_i >= end
-        rows += [({i: Fraction(sign)}, end) for sign, end in ends[i]]
+        rows += [({i: number(sign)}, end) for sign, end in ends[i]]
     monomials = {m for terms, _ in rows for m in terms if isinstance(m, tuple)}
     for i, j in sorted(monomials):
         if i == j:
-            rows.append(({(i, i): Fraction(1)}, Fraction(0)))
+            rows.append(({(i, i): number(1)}, number(0)))
         for s, a in ends[i]:
             for t, b in ends[j]:
                 # (s z_i - a) (t z_j - b) >= 0
-                terms = defaultdict(Fraction, {(i, j): Fraction(s * t)})
+                terms = defaultdict(number, {(i, j): number(s * t)})
                 terms[i] -= s * b
                 terms[j] -= t * a
                 rows.append(({m: x for m, x in terms.items() if x}, -a * b))
@@ -102,11 +109,11 @@ def _least_point(form, linear):
     return {i: Fraction(x).limit_denominator(DENOMINATOR) for i, x in zip(members, point.tolist(), strict=True)}
 
 
-def _tangent(form, at):
+def _tangent(form, at, number):
     """Return z'Qz >= 2 t'Qz - t'Qt of a convex form; t is 0 where no value is given."""
-    terms, constant = defaultdict(Fraction), Fraction(0)
+    terms, constant = defaultdict(number), number(0)
     for (i, j), a in form.items():
-        a, t, u = Fraction(a), at.get(i, Fraction(0)), at.get(j, Fraction(0))
+        a, t, u = number(a), number(at.get(i, 0)), number(at.get(j, 0))
         terms[i, j] += a
         terms[i] -= a * u
         terms[j] -= a * t
@@ -115,13 +122,13 @@ def _tangent(form, at):
 
 
 def _members(rows, stop):
-    """Return the numbers of the rows to which a linear program gives multipliers."""
-    sizes = [float(max(map(abs, terms.values()), default=Fraction(1))) for terms, _ in rows]
+    """Return the numbers of the rows, in floats, to which a linear program gives multipliers."""
+    sizes = [max(map(abs, terms.values()), default=1.0) for terms, _ in rows]
     by_monomial = defaultdict(list)
     for k, (terms, _) in enumerate(rows):
         for m, a in terms.items():
-            by_monomial[m].append((k, float(a) / sizes[k]))
-    right = np.array([float(b) / size for (_, b), size in zip(rows, sizes, strict=True)])
+            by_monomial[m].append((k, a / sizes[k]))
+    right = np.array([b / size for (_, b), size in zip(rows, sizes, strict=True)])
     greatest = abs(right).max(initial=0.0)
     if not 0 < greatest < math.inf or not (right > 0).any():
         return []

@@ -21,7 +21,7 @@ import numpy as np
 
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.outward import above
-from gopfast.biconvex.tuning import GROWTH_ROUNDS, MOST_GROWTH_TERMS as MOST_TERMS, SIMPLE_MULTIPLIER, WIDEST
+from gopfast.biconvex.tuning import GROWTH_ROUNDS, HOPELESS, MOST_GROWTH_TERMS as MOST_TERMS, SIMPLE_MULTIPLIER, WIDEST
 from gopfast.lp.lp import Lp
 
 
@@ -52,10 +52,16 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
     rows = [(_Row(row, sign, limit), _members(row))
             for row, sign, limit in [(lifting.objective, 1, upper), *lifting.inequalities()]
             if math.isfinite(limit) and (row.products or row.forms)]  # fmt: skip
-    linear = [row for row in lifting.rows if row.linear and not row.products and not row.forms]
+    with _LinearRows([row for row in lifting.rows if row.linear and not (row.products or row.forms)]) as linear:
+        return _tighten(lifting, low, high, propagate, rows, linear)
+
+
+def _tighten(lifting, low, high, propagate, rows, linear):
+    """As `tighten`, by rows with their members, and linear rows."""
     n_terms = 0
     for _ in range(GROWTH_ROUNDS):
         low, high, improved = low.copy(), high.copy(), False
+        linear.enter_box(low, high)
         for row, members in rows:
             for i in members:
                 for direction, ends in ((1, high), (-1, low)):
@@ -68,6 +74,7 @@ def tighten(lifting, low, high, propagate, upper=math.inf):
                     most = _most(row, i, direction, low, high, linear)
                     if most is not None and abs(most) < WIDEST:
                         ends[i], improved = direction * above(most), True
+                        linear.enter_box(low, high)
         if not improved:
             break
         box = None if (low > high).any() else propagate(low, high)
@@ -120,7 +127,9 @@ def _most(row, t, direction, low, high, linear):
     grows = direction * row.linear.get(t, Fraction(0))
     found = _exceeds(slopes, offsets, square, grows, rest, low, high)
     if found is None and slopes:
-        combined = _with_linear_rows(slopes, t, linear, low, high)
+        # with a square less may do
+        needed = -math.inf if square else float(-grows)
+        combined = linear.combined(slopes, t, needed, 1.0 if rest <= 0 and not offsets else -1.0)
         if combined is not None:
             # the linear rows were multiplied by t, as if it were at least 0
             found = _exceeds(combined[0], offsets, square, grows + combined[1], rest, low, high)
@@ -130,7 +139,7 @@ def _most(row, t, direction, low, high, linear):
 
 def _exceeds(slopes, offsets, square, grows, rest, low, high):
     """Return T so that sum_j z_j (offset_j + slope_j t) + square t^2 + grows t + rest > 0 for all t > T, or None."""
-    starts = []
+    starts, terms = [], []
     for j in slopes.keys() | offsets.keys():
         q, a = slopes.get(j, Fraction(0)), offsets.get(j, Fraction(0))
         if q == a == 0:
@@ -138,9 +147,12 @@ def _exceeds(slopes, offsets, square, grows, rest, low, high):
         end = low[j] if q > 0 or (q == 0 and a > 0) else high[j]
         if not math.isfinite(end):
             return None
-        end = Fraction(end)
-        grows += end * q
-        rest += end * a
+        terms.append((q, a, end))
+    for q, a, end in terms:
+        if end != 0:
+            end = Fraction(end)
+            grows += end * q
+            rest += end * a
         if q != 0:
             starts.append(-a / q)
     if grows > 0:
@@ -191,29 +203,87 @@ def _times(p, q):
     return math.copysign(math.inf, p) * math.copysign(1.0, q)
 
 
-def _with_linear_rows(slopes, t, linear, low, high):
-    """Return slopes and a constant of sum_j slope_j z_j less multiples of linear rows that hold, or None."""
-    rows = [row for row in linear if not slopes.keys().isdisjoint(row.linear) and t not in row.linear]
-    members = sorted({i for row in rows for i in row.linear} | slopes.keys())
-    if not rows:
-        return None
-    place = {i: k for k, i in enumerate(members)}
-    start = np.cumsum([0] + [len(row.linear) for row in rows])[:-1]
-    index = [place[i] for row in rows for i in row.linear]
-    value = [a for row in rows for a in row.linear.values()]
-    cost = [float(slopes.get(i, 0.0)) for i in members]
-    with Lp(cost, start, index, value, [row.lower for row in rows], [row.upper for row in rows],
-            low[members], high[members]) as program:  # fmt: skip
-        if program.solve() != "optimal":
+class _LinearRows:
+    """
+    The linear rows, of which some may be taken times t >= 0.
+
+    Attributes
+    ----------
+    program : Lp or None
+        Once there was need of one.
+    loaded : tuple or None
+        Numbers of the program's rows, and its variables.
+    known : dict
+        The same -> points that meet these rows in the box at hand.
+    """
+
+    def __init__(self, rows):
+        self.rows, self.program = rows, None
+
+    def enter_box(self, low, high):
+        """Go on in another box."""
+        self.low, self.high, self.loaded, self.known = low, high, None, {}
+
+    def combined(self, slopes, t, needed, sign):
+        """
+        Return slopes and a constant of sum_j slope_j z_j less multiples of linear rows that hold, or None.
+
+        None, too, where a point shows that the sum is less than what is needed, or at least no more (sign: 1 in place
+        of -1), so that no multiples would do.
+        """
+        numbers = tuple(k for k, row in enumerate(self.rows)
+                        if not slopes.keys().isdisjoint(row.linear) and t not in row.linear)  # fmt: skip
+        rows = [self.rows[k] for k in numbers]
+        members = sorted({i for row in rows for i in row.linear} | slopes.keys())
+        if not rows:
             return None
-        multipliers = program.row_dual.tolist()
-    slopes, constant = defaultdict(Fraction, slopes), Fraction(0)
-    for row, y in zip(rows, multipliers, strict=True):
-        y = Fraction(y).limit_denominator(SIMPLE_MULTIPLIER)
-        end = row.lower if y > 0 else row.upper
-        if y == 0 or not math.isfinite(end):
-            continue
-        constant += y * Fraction(end)
-        for i, a in row.linear.items():
-            slopes[i] -= y * Fraction(a)
-    return slopes, constant
+        cost = np.array([float(slopes.get(i, 0.0)) for i in members])
+        key = (numbers, *members)
+        points = self.known.setdefault(key, [])
+
+        def is_hopeless(x):
+            return needed > -math.inf and cost @ x < needed + sign * HOPELESS * (abs(cost) @ abs(x) + abs(needed))
+
+        if any(map(is_hopeless, points)):
+            return None
+        if key == self.loaded:
+            self.program.set_costs(cost)
+        else:
+            self._load(rows, members, cost)
+            self.loaded = key
+        if self.program.solve() != "optimal":
+            return None
+        multipliers = self.program.row_dual.tolist()
+        points.append(self.program.x)
+        if is_hopeless(points[-1]):
+            return None
+        slopes, constant = defaultdict(Fraction, slopes), Fraction(0)
+        for row, y in zip(rows, multipliers, strict=True):
+            y = Fraction(y).limit_denominator(SIMPLE_MULTIPLIER)
+            end = row.lower if y > 0 else row.upper
+            if y == 0 or not math.isfinite(end):
+                continue
+            constant += y * Fraction(end)
+            for i, a in row.linear.items():
+                slopes[i] -= y * Fraction(a)
+        return slopes, constant
+
+    def _load(self, rows, members, cost):
+        """Make the program of the least costs."""
+        place = {i: k for k, i in enumerate(members)}
+        model = (
+            cost, np.cumsum([0] + [len(row.linear) for row in rows])[:-1],
+            [place[i] for row in rows for i in row.linear], [a for row in rows for a in row.linear.values()],
+            [row.lower for row in rows], [row.upper for row in rows], self.low[members], self.high[members],
+        )  # fmt: skip
+        if self.program is None:
+            self.program = Lp(*model)
+        else:
+            self.program.load(*model)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self.program is not None:
+            self.program.close()

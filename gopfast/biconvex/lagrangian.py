@@ -106,7 +106,7 @@ def _multipliers(lifting, point, simple=True):
     found = {}
     for number, value, is_taken in zip(rows, y.tolist(), taken.tolist(), strict=True):
         row = lifting.rows[number]
-        if is_taken and math.isfinite(row.lower if value > 0 else row.upper):
+        if is_taken and math.isfinite(value) and math.isfinite(row.lower if value > 0 else row.upper):
             found[number] = _simple(value) if simple else Fraction(value)
     return found
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from gopfast.biconvex import complementarity, grouping
+from gopfast.biconvex import complementarity, grouping, moments
 from gopfast.biconvex.data import BiconvexData
 from gopfast.biconvex.forms import components, convexity_defect, is_convex
 from gopfast.biconvex.interruption import check
@@ -16,13 +16,12 @@ from gopfast.biconvex.partition import find as find_partition
 from gopfast.biconvex.problem import terms_of
 from gopfast.biconvex.tuning import (
     LARGEST_SCALE,
-    LEAST_DENSITY,
     LEAST_FLOOR,
     MOST_ADDED_PRODUCTS,
     MOST_ALONE,
-    MOST_IN_MOMENTS,
     MOST_LIFTED_ENTRIES,
     MOST_LIFTED_ROWS,
+    MOST_NEW,
     MOST_WITH_ALL_ROWS,
 )
 
@@ -313,10 +312,10 @@ class Lifting:
                 continue
             # A factor of any of the row's variables
             for j in sorted(set().union(*(partners[i] for i in support))):
-                # where products make no two groups inequalities cost more than they close
-                is_worth = row.lower == row.upper or j not in mixed
+                added = len(support - partners[j])
+                # where products make no two groups, or are few, inequalities cost more than they close
+                is_worth = row.lower == row.upper or (j not in mixed and added <= MOST_NEW * len(support))
                 if is_worth and all(bounded[i] for i in support) and bounded[j]:
-                    added = len(support - partners[j])
                     candidates.append((row.lower != row.upper, added, number, j))
         for inequality, _, number, j in sorted(candidates):
             check(self.stop)
@@ -331,7 +330,7 @@ class Lifting:
         return set().union(*(members for members in connected if members & both))
 
     def _add_moments(self, lifts, low, high):
-        """Find sets of variables with enough of their pairs in products, and add the products that they lack.
+        """Find sets of variables (`moments`), and add the products that they lack.
 
         Where the problem has two groups of variables semidefinite cuts add little to lifted rows, and where linear
         inequalities hold the variables they cost more than they close.
@@ -342,17 +341,15 @@ class Lifting:
         }
         for form in components(dict.fromkeys(self.products, 1.0)):
             members = sorted({i for pair in form for i in pair})
-            if not held.isdisjoint(members):
+            if not (held.isdisjoint(members) and both[members].any() and np.isfinite(low[members]).all()
+                    and np.isfinite(high[members]).all()):
                 continue
-            k = len(members)
-            n_pairs = sum(i != j for i, j in form)
-            if not (2 <= k <= MOST_IN_MOMENTS and n_pairs >= LEAST_DENSITY * k * (k - 1) / 2 and both[members].any()
-                    and np.isfinite(low[members]).all() and np.isfinite(high[members]).all()):
-                continue
-            for a, i in enumerate(members):
-                for j in members[a:]:
-                    lifts.products.setdefault((i, j), len(lifts.products))
-            lifts.moments.append(members)
+            sets, pairs = moments.sets_of(members, form)
+            for own in sets:
+                for a, i in enumerate(own):
+                    for j in own[a:]:
+                        lifts.products.setdefault((i, j), len(lifts.products))
+            lifts.moments += sets + [own for own in pairs if all((i, i) in lifts.products for i in own)]
 
 
 class _Lifts:

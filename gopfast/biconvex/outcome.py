@@ -67,9 +67,13 @@ def result_of(problem, preparation, found, seconds):
         else:
             value = -np.inf
         bound = -np.inf
-    elif status is Status.OPTIMAL:
+    elif status in (Status.OPTIMAL, Status.NODE_LIMIT, Status.TIME_LIMIT):
         rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
-        if solution is None or not value - bound <= max(found.epsilon, rel_tol * abs(value)):
+        epsilon = found.epsilon if np.isfinite(found.epsilon) or status is Status.OPTIMAL else 0.0
+        is_proved = solution is not None and value - bound <= max(epsilon, rel_tol * abs(value))
+        if is_proved:
+            status = Status.OPTIMAL  # also where a limit came before the point was polished
+        elif status is Status.OPTIMAL:
             status = Status.NUMERICAL
     if status is Status.INFEASIBLE and not found.whole and bound < np.inf:
         status = Status.NUMERICAL

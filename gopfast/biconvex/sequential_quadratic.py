@@ -129,6 +129,8 @@ class _Search:
         found = ConvexStep(inverse, self.slope[0], rows, sides, self.n_equal, low, high)
         if found.found:
             return found.step, found.multipliers, 1.0
+        if not len(rows):
+            return None  # of numbers too far apart
         # the last variable is the share that is left: 1 meets all rows without a step
         rest = np.maximum(sides, 0.0)
         rest[: self.n_equal] = sides[: self.n_equal]

@@ -3,7 +3,8 @@
 A variable is the middle of its interval and a rest t; its *literals* are t and -t, numbers 2 i and 2 i + 1. A symmetry
 permutes literals so that bounds, objective and the set of rows stay what they are, compared in rational numbers.
 Symmetries are looked for by refining classes of literals by the terms that they are in, in two copies of the problem,
-after a literal was told apart from all others in each; what this pairs is a guess, which counts if it is one.
+after a literal was told apart from all others in each; what this pairs is a guess, which counts if it is one. Where
+fingerprints tell all literals apart (`fingerprints`) nothing is looked for.
 
 Theory: (XL2) of docs/theory/linear_forms.md.
 """
@@ -12,6 +13,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+from gopfast.biconvex import fingerprints
 from gopfast.biconvex.outward import below
 from gopfast.biconvex.problem import terms_of
 from gopfast.biconvex.tuning import MOST_SYMMETRIC_TERMS, MOST_SYMMETRY_WORK
@@ -39,6 +41,8 @@ class Symmetry(Mechanism):
     def make(plan):
         """Return rows (coefficients, lower bound); none where there is no symmetry."""
         with plan.meter(Symmetry):
+            if fingerprints.all_differ(plan.problem):
+                return []
             centred = Centred(plan.problem)
             return centred.rows(centred.levels())
 

@@ -81,10 +81,23 @@ N_STARTS = 8
 # of groupings | evaluations | [1, inf) | not measured
 MOST_EVALUATIONS = 400
 
+# [moments] Sets for semidefinite cuts (X4).
+
+# of a set of all variables that products connect | variables | [0, inf) | not measured
+MOST_IN_MOMENTS = 50
+# of such a set's pairs, which must be products of the problem, for the others are added | part | [0, 1] |
+# docs/notebook/biconvex.md
+LEAST_DENSITY = 0.7
+# of the sets that are taken elsewhere | variables | [0, inf) | docs/notebook/biconvex.md
+MOST_IN_CLIQUES = 12
+
 # [growth] Bounds by rows that grow (X11).
 
 # over all rows | rounds | [1, inf) | not measured
 GROWTH_ROUNDS = 5
+# by which a sum that linear rows are to keep above what is needed may miss that at a point before no multiples of them
+# would do | relative to its terms | (0, 1) | argument: beyond the rounding of sums, and no bound of use lies in between
+HOPELESS = 1e-9
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 3 microseconds each
 MOST_GROWTH_TERMS = 100_000
 # denominators of linear rows' multipliers | none | [1, 2**53] | argument: coefficients that cancel must cancel exactly
@@ -117,10 +130,8 @@ MOST_LIFTED_ENTRIES = 30_000
 MOST_ALONE = 1
 # that lifted rows add | products | [0, inf) | not measured
 MOST_ADDED_PRODUCTS = 150
-# of a set whose products are bounded together, as a positive semidefinite matrix | variables | [0, inf) | not measured
-MOST_IN_MOMENTS = 50
-# of such a set's pairs, which must be products of the problem, for the others are added | part | [0, 1] | not measured
-LEAST_DENSITY = 0.2
+# of a lifted inequality's products, which the problem need not have | part | [0, 1] | docs/notebook/biconvex.md
+MOST_NEW = 0.5
 # of a set where products that are added have all of their Lagrange cuts | variables | [0, inf) | not measured
 MOST_WITH_ALL_ROWS = 30
 # of a variable, up or down | factor | [1, 1e100] | argument: a coefficient (up to 1e100) of a product of two still is a

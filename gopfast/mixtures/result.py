@@ -47,9 +47,9 @@ class Result(Fitted, SearchResult):
         form.
     proof : str or None
         The file with a proof of the bounds, for `gopfast.check`; None where none was asked for.
-    n_nodes, n_subproblems, n_lps, n_milps, n_passes : int
+    n_nodes, n_subproblems, n_lps, n_iterations, n_milps, n_passes : int
         Counts of nodes bounded (none for one component in closed form), relaxed-dual subproblems, linear programs,
-        mixed-integer programs and passes over the data.
+        simplex iterations, mixed-integer programs and passes over the data.
     time : float
         Seconds.
     rounding_margin : float

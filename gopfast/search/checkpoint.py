@@ -17,7 +17,7 @@ from gopfast.errors import CheckpointError
 from gopfast.search import files, snapshot
 
 KIND = "gopfast checkpoint"
-VERSION = 5
+VERSION = 6
 HEADER = {"gopfast": str, "problem": dict, "options": dict, "digest": str, "begun": bool, "blocks": list}
 
 

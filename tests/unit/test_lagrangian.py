@@ -203,3 +203,12 @@ def test_a_box_around_a_far_bound_is_not_empty():
     problem = BiconvexProblem([0.0, 1e-9], Q=units(2, (0, 1, 1e-9)), lower=[0, 1e9])
     result = gopfast.solve(problem, n_threads=1)
     assert result.solution is not None and result.objective == pytest.approx(1.0)
+
+
+def test_a_multiplier_too_large_for_a_double_is_none():
+    # at the point the row's slope is 1e-250, the objective's 1e100
+    row = ([[0.0, 1e-100], [0.0, 0.0]], np.zeros(2), 0.0, None)
+    problem = BiconvexProblem([1e100, 0.0], quadratic_rows=[row], lower=-1.0, upper=1.0)
+    with np.errstate(over="ignore"):
+        found = lagrangian.at(Lifting(problem), np.array([0.0, 1e-150]))
+    assert all(isinstance(a, Fraction) for row in found for a in row.linear.values())

@@ -100,3 +100,12 @@ def test_rows_with_two_ends_become_rows_with_one(seed):
         own = signs * (value[rows] - ends)
         holds = (own[:n_equal] == 0).all() and (own[n_equal:] >= 0).all()
         assert holds == ((lower <= value) & (value <= upper)).all()
+
+
+@pytest.mark.parametrize("size", [1e8, 1e200])
+def test_without_rows_a_search_that_runs_off_ends(size):
+    free = np.full(2, np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = minimize(lambda x: np.array([-size * x[0] * x[1]]), lambda x: -size * x[np.newaxis, ::-1],
+                         np.array([1.0, 2.0]), -free, free, 0, 100, 1e-9)  # fmt: skip
+    assert found.shape == (2,) and not np.isnan(found).any()

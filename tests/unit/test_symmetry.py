@@ -7,6 +7,7 @@ import pytest
 
 import gopfast
 from gopfast import BiconvexProblem
+from gopfast.biconvex import fingerprints
 from gopfast.biconvex.symmetry import Centred, orbit
 from gopfast.profile import Activity
 
@@ -142,6 +143,33 @@ def test_nothing_is_found_where_there_is_nothing():
     Q = np.triu(rng.normal(size=(5, 5)))
     problem = BiconvexProblem(rng.normal(size=5), Q=Q, lower=np.zeros(5), upper=np.ones(5))
     assert found(problem)[2] == []
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_literals_that_a_symmetry_exchanges_have_one_fingerprint(problem):
+    assert not (fingerprints.all_differ(problem) and any(own for _, own in found(problem)[1]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fingerprints_are_of_linear_rows_and_products(seed):
+    rng = np.random.default_rng(seed)
+    n, m = 6, 3
+    A, c = rng.integers(-3, 8, (m, n)).astype(float), rng.integers(-9, 10, n).astype(float)
+    Q = np.triu(rng.integers(-3, 4, (n, n)), 1).astype(float)
+    limits = {"row_upper": A.sum(axis=1), "lower": np.zeros(n), "upper": np.ones(n)}
+    assert fingerprints.all_differ(BiconvexProblem(c, Q=Q, A=A, **limits)) or not Q.any()
+    # the same once more, with the copy's variables in another order, and one of them reflected
+    order, signs = rng.permutation(n), np.append(np.ones(n - 1), -1.0)
+    zero = np.zeros((n, n))
+    twice = BiconvexProblem(
+        np.concatenate([c, (signs * c)[order]]),
+        Q=np.block([[Q, zero], [zero, np.triu((np.outer(signs, signs) * (Q + Q.T))[np.ix_(order, order)])]]),
+        A=np.block([[A, np.zeros((m, n))], [np.zeros((m, n)), (A * signs)[:, order]]]),
+        row_upper=np.tile(limits["row_upper"], 2), lower=np.concatenate([np.zeros(n), np.minimum(signs, 0.0)[order]]),
+        upper=np.concatenate([np.ones(n), np.maximum(signs, 0.0)[order]]),
+    )  # fmt: skip
+    assert any(own for _, own in found(twice)[1])
+    assert not fingerprints.all_differ(twice)
 
 
 def test_what_is_no_symmetry_is_refused():

@@ -19,7 +19,8 @@ EXCEPTIONS = {
     "roundoff": ("the unit roundoff, of which margins are made", "ROUND"),
     "biconvex/alternating": ("file format: the largest number", "MOST_TURNS"),
     "biconvex/bilinear_rows": ("codes of HiGHS", "AT_LOWER BASIC LAST_STATUS"),
-    "biconvex/convex_programs": ("a code", "FREE"),
+    "biconvex/convex_programs": ("codes, and how many there are", "FREE N_PROGRAM_KINDS NO_BASIS"),
+    "biconvex/fingerprints": ("what a hash function is made of", "_ODD _SHIFT"),
     "biconvex/learnt_rows": ("file format: the largest number", "LARGEST_ENTRY"),
     "biconvex/formulas": ("bounds that signs of comparison mean", "SENSES"),
     "biconvex/nl": (

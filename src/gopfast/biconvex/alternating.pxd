@@ -12,12 +12,14 @@ cdef class AlternatingPrimal(Settling):
     cdef real[::1] given                # (n,) a feasible point known beforehand, NaN: none
     cdef readonly int n_lps             # linear programs made before the search
     cdef index n_improving, n_seen      # those of improve(); those of the whole search at its last call
+    cdef index n_iterations             # of the programs of improve()
     cdef real[:, ::1] starts
     cdef signed char[::1] kinds         # (S,) of each start, `start_kinds`
     cdef readonly int next_start        # the first that has not been used
     cdef readonly Endings endings       # where local searches ended, in the core's units
     cdef bint is_cut                    # whether the search at work ran out of steps somewhere
     cdef bint divided                   # whether no variable is on both sides
+    cdef bint is_polyhedral             # whether, besides, the rows are linear
     cdef bint is_convex                 # whether there is no product, but convex forms in rows
     cdef object nonlinear               # callable: a local solution from a point (n,), or None; or None itself
     cdef object complete                # callable: a point (n,) completed, or None; or None itself

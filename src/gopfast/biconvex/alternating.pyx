@@ -24,8 +24,8 @@ from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.settling cimport Settling
 from gopfast.biconvex.start_kinds cimport DRAWS, NODES, N_KINDS
 from gopfast.biconvex.tuning cimport (
-    FEW_LPS, FIRST_RADIUS, FIRST_VAIN, HARDLY_LESS, LEAST_RADIUS, MOST_LINEARISATIONS, MOST_STEPS, NARROWER,
-    NEARLY_FEASIBLE, NONLINEAR_EACH, PENALTY, SHARE_OF_LPS, WIDER,
+    FEW_LPS, FIRST_RADIUS, FIRST_VAIN, FREE_ITERATIONS, HARDLY_LESS, LEAST_RADIUS, MOST_LINEARISATIONS, MOST_STEPS,
+    NARROWER, NEARLY_FEASIBLE, NONLINEAR_EACH, PENALTY, SHARE_OF_ITERATIONS, SHARE_OF_LPS, WIDER,
 )
 from gopfast.lp.lp cimport LP_OPTIMAL, LP_UNBOUNDED, LpStatus
 from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
@@ -72,6 +72,8 @@ cdef class AlternatingPrimal(Settling):
         self.divided = not any(data.fixed[0, k] and data.fixed[1, k] for k in range(data.n))
         self.complete = complete
         self.nonlinear, self.next_nonlinear = nonlinear, NONLINEAR_EACH if self.divided else 0
+        self.is_polyhedral = self.divided and all(
+            data.row_index[k] < data.n for k in range(data.row_start[data.n_own_rows]))
         self.is_convex = data.n_products == data.n_atoms == 0 and any(self.has_form(k) for k in range(data.n_own_rows))
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
@@ -82,16 +84,16 @@ cdef class AlternatingPrimal(Settling):
     def state(self):
         """How far the starts are used, the share of programs, the points of tangents, and the ray if there is one."""
         return {
-            "turns": np.array([self.next_start, self.n_improving, self.n_kept]), "unbounded": self.unbounded,
-            "ray": np.array(self.direction),
+            "turns": np.array([self.next_start, self.n_improving, self.n_iterations, self.n_kept]),
+            "unbounded": self.unbounded, "ray": np.array(self.direction),
             "kept": np.array(self.kept), "kept_form": np.array(self.kept_form), **self.endings.state(),
         }
 
     def restore(self, state):
         """Take what `state` returned."""
         cdef int n_blocks = self.data.n_blocks
-        self.next_start, self.n_improving, self.n_kept = entries.array(
-            state, "turns", (3,), "i", 0, MOST_TURNS).tolist()
+        self.next_start, self.n_improving, self.n_iterations, self.n_kept = entries.array(
+            state, "turns", (4,), "i", 0, MOST_TURNS).tolist()
         if self.next_start > self.starts.shape[0]:
             raise entries.EntryError(f"turns must be of {self.starts.shape[0]} starts; they are {self.next_start}")
         self.unbounded = entries.flag(state, "unbounded")
@@ -121,19 +123,23 @@ cdef class AlternatingPrimal(Settling):
                       Effort *effort) noexcept nogil:
         """From the point; if that is no better than the target, from the next start.
 
-        Not while local searches have taken more than their share of all programs; without an incumbent always.
+        Not while local searches have taken more than their share of all programs or of their iterations; without an
+        incumbent always.
         """
         cdef real value
-        cdef index before = effort.n_lps
-        if before < self.n_seen:  # a part of a tree, whose counts begin at 0
-            self.n_improving = 0
-        self.n_seen = before
-        if isfinite(target) and self.n_improving > FEW_LPS + SHARE_OF_LPS * (before - self.n_improving):
+        cdef index n_lps = effort.n_lps, n_iterations = effort.n_iterations
+        if n_lps < self.n_seen:  # a part of a tree, whose counts begin at 0
+            self.n_improving = self.n_iterations = 0
+        self.n_seen = n_lps
+        if isfinite(target) and (
+                self.n_improving > FEW_LPS + SHARE_OF_LPS * (n_lps - self.n_improving)
+                or self.n_iterations > FREE_ITERATIONS + SHARE_OF_ITERATIONS * (n_iterations - self.n_iterations)):
             return INFINITY
         value = self.search(point, NODES, tolerance, solution, effort)
         if not value < target and self.next_start < self.starts.shape[0]:
             value = self.search_next(tolerance, solution, effort)
-        self.n_improving += effort.n_lps - before
+        self.n_improving += effort.n_lps - n_lps
+        self.n_iterations += effort.n_iterations - n_iterations
         return value
 
     cdef real polish(self, real *solution, Effort *effort) noexcept nogil:
@@ -155,6 +161,7 @@ cdef class AlternatingPrimal(Settling):
         """Local search from a point of a kind, which is counted; OUT solution, its objective, inf: no feasible one."""
         cdef real value, completed
         self.is_cut = False
+        self.forget_bases()
         value = self.search_from(point, tolerance, solution, effort)
         if self.complete is not None and value > -INFINITY:
             # what follows others has its value, so that the objective is that of the formulas
@@ -226,7 +233,8 @@ cdef class AlternatingPrimal(Settling):
             self.n_vain += 1
             if self.n_vain <= FIRST_VAIN or self.n_vain & (self.n_vain - 1) == 0:
                 return True
-        if self.work < self.next_nonlinear:
+        # over a polyhedron linearised steps, too, end at a local solution
+        if self.is_polyhedral or self.work < self.next_nonlinear:
             return False
         self.next_nonlinear = 2 * self.work
         return True

@@ -133,8 +133,7 @@ cdef class BilinearTightening(BilinearRounds):
                 if self.work > MOST_WORK or self.seen[2 * j + side] or width <= NARROW * max(1.0, fabs(low[j])):
                     continue
                 self.lp.set_cost(j, 1 if side == 0 else -1)
-                status = self.lp.solve(INFINITY)
-                effort.n_lps += 1
+                status = self.run(INFINITY, effort)
                 self.work += <real> self.lp.n_iterations() * self.n_rows
                 self.lp.set_cost(j, 0)
                 if status == LP_INFEASIBLE:
@@ -143,8 +142,7 @@ cdef class BilinearTightening(BilinearRounds):
                     if not self.learnt.chosen and self.take_violated() > 0:
                         # for this bound, and for those that come
                         self.lp.set_cost(j, 1 if side == 0 else -1)
-                        status = self.lp.solve(INFINITY)
-                        effort.n_lps += 1
+                        status = self.run(INFINITY, effort)
                         self.work += <real> self.lp.n_iterations() * self.n_rows
                         self.lp.set_cost(j, 0)
                         if status != LP_OPTIMAL:

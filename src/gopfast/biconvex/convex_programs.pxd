@@ -10,6 +10,8 @@ cdef real CANCELLED, FEASIBLE
 
 cdef enum:
     FREE = 2                            # no side is fixed
+    N_PROGRAM_KINDS = 6                 # two of each side, without and with violations; of none, or within a radius
+    NO_BASIS = -1
 
 
 cdef class ConvexPrograms(Primal):
@@ -31,11 +33,16 @@ cdef class ConvexPrograms(Primal):
     cdef real[:, ::1] kept              # (N_KEPT, n) points of tangents, the latest
     cdef int[::1] kept_form
     cdef int n_kept                     # ever
+    cdef int[:, ::1] basis              # (N_PROGRAM_KINDS, columns and rows) HiGHS's statuses, of the last
+    cdef int[::1] rows_of_basis         # (N_PROGRAM_KINDS,) NO_BASIS: there is none
     cdef real[::1] coefficient, term_size, gradient
 
     cdef int reserve(self, BiconvexData data) except -1
     cdef int open(self) noexcept nogil
     cdef LpStatus solve(self, int side, const real *z, real penalty, real radius, Effort *effort) noexcept nogil
+    cdef LpStatus run_program(self, Effort *effort) noexcept nogil
+    cdef LpStatus run_from_basis(self, int kind, Effort *effort) noexcept nogil
+    cdef void forget_bases(self) noexcept nogil
     cdef LpStatus solve_quadratic(self, Effort *effort) noexcept nogil
     cdef int load(self, int side, const real *z, real penalty, real radius) noexcept nogil
     cdef bint has_form(self, int row) noexcept nogil

@@ -50,6 +50,8 @@ cdef class ConvexPrograms(Primal):
         self.n_quadratic = <int> len(value)
         self.quadratic_start, self.quadratic_index, self.quadratic_value = start, rows, value
         self.in_objective = blocks
+        self.basis = np.zeros((N_PROGRAM_KINDS, self.n_cols + self.max_rows), np.intc)
+        self.rows_of_basis = np.full(N_PROGRAM_KINDS, NO_BASIS, np.intc)
         return 0
 
     cdef int open(self) noexcept nogil:
@@ -68,7 +70,7 @@ cdef class ConvexPrograms(Primal):
         Without a radius the penalised problem is that of feasibility, which has no other costs.
         """
         cdef LpStatus status
-        cdef int _attempt
+        cdef int _attempt, kind = 2 * side + (radius < INFINITY if side == FREE else penalty > 0)
         if self.load(side, z, penalty, radius) != OK:
             return LP_ERROR
         self.work += self.nnz
@@ -78,22 +80,42 @@ cdef class ConvexPrograms(Primal):
                 return status
             if self.load(side, z, penalty, radius) != OK:
                 return LP_ERROR
-        status = self.lp.solve_or_restart(INFINITY)
-        effort.n_lps += 1
+        status = self.run_from_basis(kind, effort)
         # Linearised, the forms are, too: by their tangents at z.
         if side != FREE and self.n_forms > 0:
             for _attempt in range(MOST_ROUNDS):
                 if status != LP_OPTIMAL or self.add_tangents() == 0 or self.stop.poll(0):
                     break
-                status = self.lp.solve_or_restart(INFINITY)
-                effort.n_lps += 1
+                status = self.run_program(effort)
         if side != FREE and penalty == 0:
             for _attempt in range(MOST_REPAIRS):
                 if status != LP_OPTIMAL or self.step_back() == 0:
                     break
-                status = self.lp.solve_or_restart(INFINITY)
-                effort.n_lps += 1
+                status = self.run_program(effort)
         return status
+
+    cdef LpStatus run_program(self, Effort *effort) noexcept nogil:
+        """The loaded program."""
+        cdef LpStatus status = self.lp.solve_or_restart(INFINITY)
+        effort.n_lps += 1
+        effort.n_iterations += self.lp.n_iterations()
+        return status
+
+    cdef LpStatus run_from_basis(self, int kind, Effort *effort) noexcept nogil:
+        """The loaded program, from where the last one of its kind in this local search ended."""
+        cdef LpStatus status
+        if self.rows_of_basis[kind] == self.n_rows:
+            self.lp.set_basis(&self.basis[kind, 0])
+        status = self.run_program(effort)
+        if status == LP_OPTIMAL:
+            self.rows_of_basis[kind] = self.n_rows if self.lp.get_basis(&self.basis[kind, 0]) == OK else NO_BASIS
+        return status
+
+    cdef void forget_bases(self) noexcept nogil:
+        """What a local search finds depends on where it starts alone."""
+        cdef int kind
+        for kind in range(N_PROGRAM_KINDS):
+            self.rows_of_basis[kind] = NO_BASIS
 
     cdef LpStatus solve_quadratic(self, Effort *effort) noexcept nogil:
         """The loaded problem with the objective's forms as they are; other than LP_OPTIMAL: tangents must do.

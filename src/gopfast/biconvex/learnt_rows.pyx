@@ -11,7 +11,7 @@ from gopfast.search import entries
 from libc.string cimport memcpy
 
 from gopfast.biconvex.data cimport BiconvexData
-from gopfast.biconvex.tuning cimport CUTS_A_ROUND, CUT_GRID, CYCLES_EACH, LEAST_EIGENVALUE, MOST_CYCLES
+from gopfast.biconvex.tuning cimport CUTS_A_ROUND, CUT_GRID, CYCLES_EACH, LEAST_EIGENVALUE, MOST_CYCLES, MOST_OF_A_SET
 from gopfast.search.types cimport index, real
 
 cdef real LARGEST_ENTRY = 1e300     # of a cut's vector that was read from a file
@@ -114,7 +114,8 @@ cdef class LearntRows:
             if not np.isfinite(matrix).all():
                 continue
             eigenvalues, vectors = np.linalg.eigh(matrix)
-            for e in range(min(len(matrix), CUTS_A_ROUND)):
+            known = np.count_nonzero(np.asarray(self.cut_moment)[:self.n_cuts] == g)
+            for e in range(min(len(matrix), CUTS_A_ROUND, MOST_OF_A_SET - known)):
                 if self.n_cuts == MOST_CUTS or eigenvalues[e] > -LEAST_EIGENVALUE:
                     break
                 v = np.round(vectors[:, e] * CUT_GRID) / CUT_GRID

@@ -41,8 +41,7 @@ cdef class Settling(ConvexPrograms):
             self.set_units(z)
             if self.load_repair(z, &share) != OK:
                 break
-            effort.n_lps += 1
-            if self.lp.solve_or_restart(INFINITY) != LP_OPTIMAL:
+            if self.run_program(effort) != LP_OPTIMAL:
                 break
             share = self.step(z, share, violation)
             if share > WORTH_A_CORRECTION * violation:

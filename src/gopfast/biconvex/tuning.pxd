@@ -17,8 +17,10 @@ cdef enum:
 
     # [learnt_rows] Rows that the root needed (X4).
 
-    # of one set of variables | cuts | [1, 2**20] | not measured
+    # of one set of variables, in a round | cuts | [1, 2**20] | not measured
     CUTS_A_ROUND = 12
+    # the same, in all rounds | cuts | [1, 2**20] | not measured
+    MOST_OF_A_SET = 300
     # in all | rows | [0, 2**20] | not measured
     MOST_CYCLES = 1000
     # for each product, on average | rows | [0, 2**20] | not measured
@@ -26,8 +28,8 @@ cdef enum:
 
     # [learnt_rows, bilinear_rows] Semidefinite cuts.
 
-    # in all | rows | [0, 2**20] | not measured
-    MOST_CUTS = 300
+    # in all | rows | [0, 2**20] | docs/notebook/biconvex.md
+    MOST_CUTS = 1000
 
 cdef extern from *:
     # [alternating] The primal (X9).
@@ -39,6 +41,11 @@ cdef extern from *:
     int FEW_LPS "300"
     # of the search's own programs, which local searches may take too | part | [0, inf) | not measured
     real SHARE_OF_LPS "0.5"
+    # that a local search may take in any case, and SHARE_OF_ITERATIONS of the others beside | simplex iterations | [0,
+    # inf) | docs/notebook/biconvex.md
+    int FREE_ITERATIONS "2000"
+    # of the search's own iterations, which local searches may take too | part | [0, inf) | docs/notebook/biconvex.md
+    real SHARE_OF_ITERATIONS "0.25"
     # of alternation between the sides | steps | [1, inf) | not measured
     int MOST_STEPS "40"
     # in both sides at once, in a trust region | steps | [0, inf) | not measured

@@ -232,8 +232,8 @@ cdef class LpWorker:
         return self.limit_iterations(FEW_ITERATIONS + ITERATIONS_EACH * size)
 
     cdef int n_iterations(self) noexcept nogil:
-        """Simplex iterations of the last solve."""
-        return highs.n_iterations(self.solver) if self.solver != NULL else 0
+        """Simplex iterations of the last solve; HiGHS says -1 where it had no need of the simplex method."""
+        return max(0, highs.n_iterations(self.solver)) if self.solver != NULL else 0
 
     # Solving
 

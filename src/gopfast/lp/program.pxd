@@ -35,6 +35,9 @@ cdef class ProgramWorker:
     cdef int append_rows(self, int first, int first_entry) noexcept nogil
     # One linear program; raises the node's bound by what its duals prove.
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    # The loaded program, until its bound is as good; counts of the last run.
+    cdef LpStatus run(self, real bound, Effort *effort) noexcept nogil
+    cdef void count(self, Effort *effort) noexcept nogil
     # Bound of the node by the last duals, rounding included; and what is done with one.
     cdef real proved(self) noexcept nogil
     cdef void raise_bound(self, Node *node, real proved, real cutoff) noexcept nogil

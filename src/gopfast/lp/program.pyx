@@ -68,14 +68,11 @@ cdef class ProgramWorker:
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         cdef real slack = BEYOND * (1 + fabs(cutoff) + fabs(self.offset))
         cdef real proved
-        cdef LpStatus status = self.lp.solve(cutoff - self.offset + slack)
-        effort.n_lps += 1
+        cdef LpStatus status = self.run(cutoff - self.offset + slack, effort)
         if status == LP_BOUND_REACHED and self.proved() < cutoff:
-            status = self.lp.solve(INFINITY)
-            effort.n_lps += 1
+            status = self.run(INFINITY, effort)
         if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
-            status = self.lp.solve(INFINITY)
-            effort.n_lps += 1
+            status = self.run(INFINITY, effort)
         if status == LP_INFEASIBLE:
             self.raise_bound(node, INFINITY, cutoff)
         elif status != LP_ERROR:
@@ -83,10 +80,19 @@ cdef class ProgramWorker:
             # in deeper nodes it is not worth a program
             if status == LP_OPTIMAL and self.lp.is_endless and node.parent < 0:
                 status = self.lp.solve_inside()
-                effort.n_lps += 1
+                self.count(effort)
                 proved = self.proved()
             self.raise_bound(node, proved, cutoff)
         return status
+
+    cdef LpStatus run(self, real bound, Effort *effort) noexcept nogil:
+        cdef LpStatus status = self.lp.solve(bound)
+        self.count(effort)
+        return status
+
+    cdef void count(self, Effort *effort) noexcept nogil:
+        effort.n_lps += 1
+        effort.n_iterations += self.lp.n_iterations()
 
     cdef real proved(self) noexcept nogil:
         return -INFINITY

@@ -128,6 +128,7 @@ cdef class Batch:
         for i in range(self.n):
             total.n_subproblems += self.efforts[i].n_subproblems
             total.n_lps += self.efforts[i].n_lps
+            total.n_iterations += self.efforts[i].n_iterations
             total.n_milps += self.efforts[i].n_milps
             total.n_passes += self.efforts[i].n_passes
             for stage in range(N_STAGES):

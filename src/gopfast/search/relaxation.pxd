@@ -15,6 +15,7 @@ cdef enum:
 cdef struct Effort:
     index n_subproblems
     index n_lps
+    index n_iterations  # of the simplex method, in the last of each linear program's runs
     index n_milps
     index n_passes
     bint last       # IN: the node could not be split and is bounded for the last time, as well as can be
@@ -26,7 +27,7 @@ cdef struct Effort:
 
 cdef inline Effort no_effort() noexcept nogil:
     cdef Effort effort
-    effort.n_subproblems = effort.n_lps = effort.n_milps = effort.n_passes = 0
+    effort.n_subproblems = effort.n_lps = effort.n_iterations = effort.n_milps = effort.n_passes = 0
     effort.last, effort.margin, effort.estimate = False, 0, INFINITY
     memset(effort.stages, 0, N_STAGES * sizeof(Work))
     return effort

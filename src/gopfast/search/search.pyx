@@ -552,7 +552,8 @@ cdef class Search:
         self.history.add(now, self.n_nodes, self.n_open(), lower, upper)
         return dict(
             objective=upper, lower_bound=lower, n_nodes=self.n_nodes,
-            n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_milps=self.effort.n_milps,
+            n_subproblems=self.effort.n_subproblems, n_lps=self.effort.n_lps, n_iterations=self.effort.n_iterations,
+            n_milps=self.effort.n_milps,
             n_passes=self.effort.n_passes + self.domain.learning.n_passes, time=now, rounding_margin=self.rounding,
             history=self.history.table(),
         ), np.array(self.incumbent.solution)

@@ -147,8 +147,9 @@ def progress(Search search):
 
 
 def counts(Search search):
-    """Subproblems, linear programs, mixed-integer programs and passes of the nodes and local searches."""
-    return (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_milps, search.effort.n_passes)
+    """Subproblems, linear programs, iterations, mixed-integer programs and passes of the nodes and local searches."""
+    return (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_iterations, search.effort.n_milps,
+            search.effort.n_passes)
 
 
 def work(Search search):
@@ -179,8 +180,8 @@ cdef take_progress(Search search, state):
     search.closed = entries.number(state, "search.closed")
     search.rounding = entries.number(state, "search.rounding", 0)
     search.effort = no_effort()
-    (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_milps, search.effort.n_passes) = (
-        entries.array(state, "search.effort", (4,), "iu", 0, entries.LARGEST).tolist())
+    (search.effort.n_subproblems, search.effort.n_lps, search.effort.n_iterations, search.effort.n_milps,
+     search.effort.n_passes) = entries.array(state, "search.effort", (5,), "iu", 0, entries.LARGEST).tolist()
     search.history.rows = [tuple(row) for row in entries.array(state, "search.history", (None, 5), nan=True).tolist()]
     search.history.spent = entries.number(state, "search.time", 0, MOST_SECONDS)
 
@@ -388,8 +389,9 @@ def take_part(Search search, found):
     search.n_nodes += found["n_nodes"]
     search.effort.n_subproblems += counted[0]
     search.effort.n_lps += counted[1]
-    search.effort.n_milps += counted[2]
-    search.effort.n_passes += counted[3]
+    search.effort.n_iterations += counted[2]
+    search.effort.n_milps += counted[3]
+    search.effort.n_passes += counted[4]
     add_work(search, found["work"])
     for arrays in found["nodes"]:
         take_back(search, arrays)

@@ -23,7 +23,7 @@ DENSE = (
     "pricing.master", "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
-             "gopfast.mixtures.pricing.hull_cells": ["hull"],
+             "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
@@ -113,6 +113,9 @@ def c_flags(name=None, module=None):
     # wherever it stands.
     if name not in KERNEL:
         flags.append("-ffp-contract=off")
+    if name:
+        # Nobody asks for errno or for traps, which keep loops with a root or a choice from becoming vectors.
+        flags += ["-fno-math-errno", "-fno-trapping-math"]
     if module:
         flags += [f"-D{macro}=0" for macro in SMALLER]
     if name == "pass_portable" and not DEBUG:

@@ -30,6 +30,7 @@ from gopfast.search.types cimport index, real
 cdef extern from "hull.h" nogil:
     enum:
         HULL_BLOCK
+        HULL_LANES
         HULL_LINES
     ctypedef struct hull_lines:
         double constant[HULL_LINES]
@@ -41,6 +42,28 @@ cdef extern from "hull.h" nogil:
     void hull_tops(const double *low, const double *high, int n_rows, const double *coordinates, const double *prices,
                    const hull_lines *lines, double *out)
     void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
+
+cdef extern from "hull_forms.h" nogil:
+    ctypedef struct hull_quadratics:
+        double constant[HULL_BLOCK]
+        double linear[HULL_BLOCK]
+        double square[HULL_BLOCK]
+    ctypedef struct hull_mass:
+        double plain, value, curved, part, size
+    ctypedef struct hull_gain:
+        double plain, value, size
+    ctypedef struct hull_sides:
+        double surely, nearly, value, size
+    void hull_centers(const double *lengths, const double *prices, double more, const hull_lines *lines, double *out)
+    void hull_masses(const double *tops, const double *slopes, const double *weights, int plain, hull_quadratics *out,
+                     hull_mass *sums)
+    void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
+                    hull_gain *sums)
+    void hull_divide(const double *tops, const double *slopes, const double *weights, const double *centers,
+                     const double *reaches, const double *sizes, double shift, const hull_quadratics *all,
+                     hull_quadratics *within, double *of_v, hull_sides *sums)
+    void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)
+    void hull_collect(double *forms, ptrdiff_t n, double *out, double *also)
 
 # Samples of a block, which follow each other in memory: HULL_BLOCK.
 cpdef enum:
@@ -101,6 +124,14 @@ cdef struct Sums:
     real lacking    # of a ball, what log scale is too small by, times the weight of all samples
 
 
+cdef struct Forms:
+    # Of the blocks of one label so far, b and M by lanes (p + p (p + 1) / 2, HULL_LANES); 0 between labels.
+    real *gain      # of max(0, y), but for samples
+    real *surely    # of a ball that are surely in,
+    real *of_v      # (p, HULL_LANES) which have a form of v, too
+    real *mass      # of min(1, exp(y))
+
+
 cdef class HullCells:
     """
     The samples in a frame, and bounds over its cells.
@@ -146,7 +177,7 @@ cdef class HullCells:
     cdef const real[::1] offset
     cdef real offset_length, slopes_at_offset, slopes_length
     cdef const real[::1] slopes
-    cdef index n_sums, n_work
+    cdef index n_sums, n_bound, n_work
     cdef real[:, ::1] work                  # (threads, n_work)
     cdef object _source
 
@@ -179,9 +210,9 @@ cdef class HullCells:
         self.moments = np.zeros((K, N_MOMENTS))
         self.own, self.offset = own, np.zeros(p) if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
         self.offset_length = np.linalg.norm(self.offset) * (1 + (p + 8) * ROUND)
-        self.n_work = self.n_labels * (3 + p + p * (p + 1) // 2) + 4 * (2 * p + p * (p + 1) // 2) + LANES
-        self.n_work += len(self.range_price)
-        self.n_sums = self.n_work
+        self.n_sums = self.n_labels * (3 + p + p * (p + 1) // 2) + 4 * (2 * p + p * (p + 1) // 2)
+        self.n_bound = self.n_sums + len(self.range_price) + HULL_LANES * (3 * (p + p * (p + 1) // 2) + p)
+        self.n_work = self.n_bound
         if own < 0:  # tops and weights of the samples that are looked at, and where labels begin
             self.n_work += self.n_labels + 1 + 2 * LANES * self.n_blocks + len(self.range_price)
         self.work = np.zeros((n_threads, self.n_work + 64))
@@ -254,6 +285,8 @@ cdef class HullCells:
                          real *log_scale) noexcept nogil:
         cdef Cell cell
         cdef Sums sums
+        cdef Forms forms
+        cdef real *mosts
         cdef int p = self.n_across, L = self.n_labels, turn
         cdef index terms = 0
         cdef real found, following, scale = log_scale[0]
@@ -265,7 +298,7 @@ cdef class HullCells:
         hull_draw(self.n_columns, cell.s_low, cell.s_high, log_low, log_high, &cell.lines)
         value[0] = INFINITY
         if self.own < 0:
-            terms = self.bound_by_ranges(&cell, enough, work + self.n_sums, value, log_scale)
+            terms = self.bound_by_ranges(&cell, enough, work + self.n_bound, value, log_scale)
             if self.n_across == 0 or value[0] < enough or value[0] > TOO_FAR * enough > 0:
                 return terms
             scale = log_scale[0]
@@ -278,9 +311,14 @@ cdef class HullCells:
         sums.of_v = sums.mass_square + p * (p + 1) // 2
         sums.of_u = sums.of_v + 2 * p
         sums.square_of_u = sums.of_u + 2 * p
+        mosts = work + self.n_sums
+        forms.gain = mosts + self.range_price.shape[0]
+        forms.surely = forms.gain + HULL_LANES * (p + p * (p + 1) // 2)
+        forms.mass = forms.surely + HULL_LANES * (p + p * (p + 1) // 2)
+        forms.of_v = forms.mass + HULL_LANES * (p + p * (p + 1) // 2)
         for turn in range(MOST_TURNS):
             memset(work, 0, self.n_sums * sizeof(real))
-            terms += self.add_up(&cell, scale + raised, work + self.n_sums - LANES - self.range_price.shape[0], &sums)
+            terms += self.add_up(&cell, scale + raised, mosts, &forms, &sums)
             found = self.total(&cell, scale, &sums)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
@@ -300,14 +338,6 @@ cdef class HullCells:
             if self.own >= 0:  # samples nearer to 0 than that are what its bound loses
                 cell.shift = min(MOST_SHIFT, MORE_SHIFT * sums.shift)
         return terms
-
-    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
-        """At least (d / 2) log s - s square / 2 of all the cell's precisions."""
-        cdef real found = cell.lines.constant[0] + cell.lines.slope[0] * square
-        cdef int i
-        for i in range(1, HULL_LINES):
-            found = max(found, cell.lines.constant[i] + cell.lines.slope[i] * square)
-        return found
 
     cdef index bound_by_ranges(self, const Cell *cell, real enough, real *work, real *value,
                                real *log_scale) noexcept nogil:
@@ -413,143 +443,125 @@ cdef class HullCells:
             start[label] = <real> at
         return total
 
-    cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
+    cdef index add_up(self, const Cell *cell, real log_scale, real *mosts, Forms *forms, Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
-        cdef int q = self.n_along, label, lane
+        cdef int q = self.n_along, label = -1, lane
         cdef index block, terms = 0
-        cdef real t, x, most, mass = 0, total = 0
-        cdef real rho_low = cell.low[q], rho_high = cell.high[q]
-        cdef const real *row
-        cdef real exact[3]
-        cdef bint is_ball = self.own >= 0
-        sums.mass_value = sums.mass_size = 0
-        sums.surely[0] = sums.surely[1] = sums.nearly[0] = sums.nearly[1] = sums.mass_curved = sums.mass_part = 0
+        cdef real most, total = 0, above, some
+        cdef real slope = cell.s_low * cell.low[q]
+        cdef real[LANES] tops, slopes
+        cdef const real *lengths
+        cdef bint any_in
+        sums.mass = sums.mass_value = sums.mass_size = sums.mass_curved = sums.mass_part = 0
+        sums.surely[0] = sums.surely[1] = sums.nearly[0] = sums.nearly[1] = 0
         sums.ball_value[0] = sums.ball_value[1] = sums.ball_size[0] = sums.ball_size[1] = 0
         hull_ranges(cell.low, cell.high, q + 1, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
-                    self.range_price.shape[0], &cell.lines, top + LANES)
+                    self.range_price.shape[0], &cell.lines, mosts)
         for block in range(self.n_blocks):
-            most = top[LANES + block] + log_scale
+            most = mosts[block] + log_scale
             if most < -self.skip:
                 total += self.block_weight[block] * exp(most)
                 continue
             terms += LANES
-            hull_tops(cell.low, cell.high, q + 1, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, top)
-            row = &self.places[block, q, 0]
+            hull_tops(cell.low, cell.high, q + 1, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, tops)
+            lengths = &self.places[block, q, 0]
+            any_in = False
             for lane in range(LANES):
-                top[lane] += log_scale
-            label = self.block_label[block]
-            for lane in range(LANES):
-                t = top[lane]
-                if t <= 0:
-                    x = self.weight[block, lane] * exp(t if t > LEAST_LOG else LEAST_LOG)
-                    mass += x
-                    if is_ball:
-                        if t > -cell.shift:
-                            sums.nearly[0 if label == self.own else 1] += self.weight[block, lane]
-                        self.add_mass(t, x, cell.s_low * rho_low * row[lane], self.weight[block, lane],
-                                      &self.across[block, 0, lane], label == self.own, sums)
-                    continue
-                t *= 1 + 8 * ROUND
-                mass += self.weight[block, lane]
-                if is_ball:
-                    self.add_mass(t, self.weight[block, lane] * exp(t), cell.s_low * rho_low * row[lane],
-                                  self.weight[block, lane], &self.across[block, 0, lane], label == self.own, sums)
-                sums.plain[label] += self.weight[block, lane] * t
-                if self.n_across:
-                    if is_ball:
-                        x = row[lane]
-                        exact[2] = 0.5 * cell.s_high * (x * x + rho_low * rho_low)
-                        exact[0] = self.price[block, lane] + log_scale + self.gain(cell, x * x + rho_low * rho_low)
-                        exact[1] = cell.s_high * rho_high * x
-                    self.add_quadratic(
-                        cell.shift, t, cell.s_low * rho_low * row[lane], self.weight[block, lane],
-                        &self.across[block, 0, lane], label, exact, sums,
-                    )
+                tops[lane] += log_scale
+                slopes[lane] = slope * lengths[lane]
+                any_in |= tops[lane] > 0
+            if label != self.block_label[block]:
+                self.collect(label, forms, sums)
+                label = self.block_label[block]
+            if self.own >= 0:
+                self.add_masses(block, tops, slopes, forms, sums)
+            else:
+                hull_sums(tops, &self.weight[block, 0], LANES, 0.0, &above, &some)
+                sums.mass += some
+                sums.plain[label] += above * (1 + 8 * ROUND)
+            if self.n_across and (any_in or self.own >= 0):
+                self.add_gains(block, cell, log_scale, tops, slopes, forms, sums)
+        self.collect(label, forms, sums)
         sums.mass_value += total
         sums.mass_part += total
-        sums.mass = (mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
+        sums.mass = (sums.mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
         return terms
 
-    cdef void add_quadratic(self, real shift, real top, real slope, real w, const real *unit, int label,
-                            const real *exact, Sums *sums) noexcept nogil:
-        """Add a quadratic in c that is at least max(0, top - slope (1 - c)) on [-1, 1].
+    cdef void add_masses(self, index block, const real *tops, const real *slopes, Forms *forms,
+                         Sums *sums) noexcept nogil:
+        """Add quadratics that are at least min(1, exp(y)), constants for the own cluster's samples."""
+        cdef hull_quadratics each
+        cdef hull_mass found
+        cdef bint plain = self.block_label[block] == self.own
+        hull_masses(tops, slopes, &self.weight[block, 0], plain, &each, &found)
+        sums.mass += found.plain
+        sums.mass_value += found.value
+        sums.mass_curved += found.curved
+        sums.mass_part += found.part
+        sums.mass_size += found.size
+        if found.curved > 0:
+            hull_add_forms(&self.across[block, 0, 0], self.n_across, each.linear, each.square, forms.mass)
 
-        `exact`: y is at most exact[0] + exact[1] times the product of the sample's direction and v.
+    cdef void add_gains(self, index block, const Cell *cell, real log_scale, const real *tops, const real *slopes,
+                        Forms *forms, Sums *sums) noexcept nogil:
+        """Add quadratics that are at least max(0, y), and of a ball what samples that are surely in have in their place.
         """
-        cdef int p = self.n_across, i, one
-        cdef real middle = top - slope, e, constant, linear, square, x
-        cdef real *b = sums.linear + label * p
-        cdef real *M = sums.square + label * (p * (p + 1) // 2)
-        if middle >= slope:
-            constant, linear, square = middle, slope, 0
-        else:
-            e = sqrt(middle * middle + slope * slope / p)
-            if e <= top:
-                e = max(e, 1e-300)
-                x = 0.25 / e
-                constant, linear = (middle + e) * (middle + e) * x, 2 * (middle + e) * slope * x
-                square = slope * slope * x
-            else:  # touches the line where c = 1, 0 where c = -1 / p
-                x = 1.0 / p
-                square = top / ((1 + x) * (1 + x))
-                linear, constant = 2 * square * x, square * x * x
-        sums.value[label] += w * constant
-        sums.size[label] += w * (top + slope + fabs(constant) + fabs(linear) + square)
-        linear *= w
-        square *= w
+        cdef int q = self.n_along, p = self.n_across, label = self.block_label[block], lane
+        cdef int one = 0 if label == self.own else 1
+        cdef const real *weights = &self.weight[block, 0]
+        cdef const real *unit = &self.across[block, 0, 0]
+        cdef const real *lengths = &self.places[block, q, 0]
+        cdef real far = cell.low[q] * cell.low[q]
+        cdef real[LANES] centers, reaches, sizes, of_v
+        cdef hull_quadratics each, within
+        cdef hull_gain found
+        cdef hull_sides sides
+        hull_gains(tops, slopes, weights, p, &each, &found)
+        sums.value[label] += found.value
+        sums.size[label] += found.size
+        if self.own < 0:
+            hull_add_forms(unit, p, each.linear, each.square, forms.gain)
+            return
+        sums.plain[label] += found.plain
+        hull_centers(lengths, &self.price[block, 0], far, &cell.lines, centers)
+        for lane in range(LANES):
+            centers[lane] += log_scale
+            reaches[lane] = cell.s_high * cell.high[q] * lengths[lane]
+            sizes[lane] = 0.5 * cell.s_high * (lengths[lane] * lengths[lane] + far)
+        hull_divide(tops, slopes, weights, centers, reaches, sizes, cell.shift, &each, &within, of_v, &sides)
+        sums.surely[one] += sides.surely
+        sums.nearly[one] += sides.nearly
+        sums.ball_value[one] += sides.value
+        sums.ball_size[one] += sides.size
+        if sides.value > 0 and sides.nearly > 0:
+            hull_add_forms(unit, p, within.linear, within.square, forms.gain)
+        if not sides.surely > 0:
+            return
+        hull_add_forms(unit, p, of_v, NULL, forms.of_v)
+        if one:
+            for lane in range(LANES):
+                each.linear[lane] -= within.linear[lane]
+                each.square[lane] -= within.square[lane]
+            hull_add_forms(unit, p, each.linear, each.square, forms.surely)
+
+    cdef void collect(self, int label, Forms *forms, Sums *sums) noexcept nogil:
+        """Add what the blocks of a label, which follow each other, came to."""
+        cdef int p = self.n_across, P = p * (p + 1) // 2, one = 0 if label == self.own else 1
+        cdef real *linear = sums.linear + label * p
+        cdef real *square = sums.square + label * P
+        if label < 0:
+            return
         if self.own >= 0:
-            one = 0 if label == self.own else 1
-            if exact[0] >= exact[1] + shift:
-                sums.surely[one] += w
-                sums.ball_value[one] += w * exact[0]
-                sums.ball_size[one] += w * (exact[0] + exact[1] + exact[2])
-                for i in range(p):
-                    sums.of_v[one * p + i] += w * exact[1] * unit[i * LANES]
-            else:
-                sums.nearly[one] += w
-                sums.ball_value[one] += w * constant
-                sums.ball_size[one] += w * (top + slope + constant + fabs(linear) + square)
-                self.add_form(linear, square, unit, sums.of_u + one * p, sums.square_of_u + one * (p * (p + 1) // 2))
-            if one == 0:
-                return
-        self.add_form(linear, square, unit, b, M)
-
-    cdef void add_form(self, real linear, real square, const real *unit, real *b, real *M) noexcept nogil:
-        """Add linear c + square c^2, c the cosine with a unit vector."""
-        cdef int p = self.n_across, i, j
-        cdef real x, y
-        if square == 0:
-            for i in range(p):
-                b[i] += linear * unit[i * LANES]
+            hull_collect(forms.mass, p, sums.mass_linear, NULL)
+            hull_collect(forms.mass + HULL_LANES * p, P, sums.mass_square, NULL)
+            hull_collect(forms.of_v, p, sums.of_v + one * p, NULL)
+            hull_collect(forms.surely, p, linear, NULL)
+            hull_collect(forms.surely + HULL_LANES * p, P, square, NULL)
+            hull_collect(forms.gain, p, linear, sums.of_u + one * p)
+            hull_collect(forms.gain + HULL_LANES * p, P, square, sums.square_of_u + one * P)
             return
-        for i in range(p):
-            x = unit[i * LANES]
-            b[i] += linear * x
-            y = x * square
-            for j in range(i + 1):
-                M[j] += y * unit[j * LANES]
-            M += i + 1
-
-    cdef void add_mass(self, real top, real most, real slope, real w, const real *unit, bint plain,
-                       Sums *sums) noexcept nogil:
-        """Add a quadratic in c that is at least min(1, exp(y)); `most`: w exp(top)."""
-        cdef real x, constant, linear, square
-        if plain or top - slope >= 0 or slope > 2 or slope < 1e-12:
-            x = min(w, most)
-            sums.mass_value += x
-            sums.mass_size += x
-            if most < w:
-                sums.mass_part += x
-            return
-        # exp(slope c) <= 1 + slope c + (exp(slope) - 1 - slope) c^2 for |c| <= 1
-        constant = most * exp(-slope)
-        linear = constant * slope
-        square = most - constant - linear
-        square = max(square, 0.0) + 16 * ROUND * most
-        sums.mass_value += constant
-        sums.mass_curved += constant
-        sums.mass_size += constant + linear + square
-        self.add_form(linear, square, unit, sums.mass_linear, sums.mass_square)
+        hull_collect(forms.gain, p, linear, NULL)
+        hull_collect(forms.gain + HULL_LANES * p, P, square, NULL)
 
     cdef real total(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
         """The bound: the best of what is known."""

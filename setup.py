@@ -24,7 +24,8 @@ DENSE = (
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
              "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
-             "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
+             "gopfast.mixtures.pricing.hull_distances": ["hull"],
+             "gopfast.mixtures.pricing.hull_shells": ["hull", "hull_forms"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
 # Modules that compile at -O3; others at -O1, in half the time: what they do between two calls of HiGHS, or of the C

@@ -15,6 +15,7 @@ from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.pricing.hull_balls import Ball, bends
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
+from gopfast.mixtures.pricing.hull_shells import Shells
 
 
 def shaped(shape, rng, n, d, K, gap=5.0):
@@ -80,10 +81,7 @@ def test_no_component_saves_more_than_its_cell_says(shape, n, d, K, free):
         cells.set_prices(raised[order], rows)
         k = int(rng.integers(K))
         atom = m[k] + rng.choice([0.0, 0.1]) * rng.standard_normal(d)
-        away = np.linalg.norm(centers - atom, axis=1)[:, None]
-        ball = HullCells(np.zeros((0, n)), z - atom[:, None], weights, labels, away, d * free,
-                         own=k, offset=centers[k] - atom)  # fmt: skip
-        ball.set_prices(raised, rows, made[k][2])
+        shells = Shells(z - atom[:, None], weights, raised)
         for _ in range(12):
             # a component, and a cell and a shell that it lies in
             point = m[rng.integers(K)] + rng.choice([0.0, 0.01, 0.3, 1.5]) * rng.standard_normal(d)
@@ -96,14 +94,19 @@ def test_no_component_saves_more_than_its_cell_says(shape, n, d, K, free):
             logs = np.array([[math.log(s)] * 2])
             if free:
                 logs += [[-rng.choice([0.0, 0.1]), rng.choice([0.0, 0.2])]]
-            for bound, at in ((cells, np.append(point[:q], np.linalg.norm(point[q:]))),
-                              (ball, np.array([np.linalg.norm(point - atom)]))):  # fmt: skip
+            for at in (np.append(point[:q], np.linalg.norm(point[q:])), np.array([np.linalg.norm(point - atom)])):
                 width = rng.choice([0.0, 1e-3, 0.1, 1.0]) * rng.random((2, len(at)))
                 low, high = at - width[0] - 1e-12 * (1 + np.abs(at)), at + width[1] + 1e-12 * (1 + np.abs(at))
                 low[-1] = max(low[-1], 0.0)
-                if bound is cells and q == d:
-                    low[-1] = high[-1] = 0.0
-                found, _ = bound.bound(low[None], high[None], logs, np.array([rng.uniform(-3.0, 0.0)]))
+                scale = np.array([rng.uniform(-3.0, 0.0)])
+                if len(at) == q + 1:
+                    if q == d:
+                        low[-1] = high[-1] = 0.0
+                    found, _ = cells.bound(low[None], high[None], logs, scale)
+                elif free:
+                    continue
+                else:
+                    found, _ = shells.bound(low, high, scale, np.zeros(1))
                 assert found[0] >= value - 1e-9 * (1.0 + value), (shape, found[0], value)
                 if shape not in ("offset", "heavy") and width.max() < 2e-3:
                     ratios.append(found[0] / max(value, 1.0))
@@ -169,7 +172,7 @@ def test_no_component_saves_more_than_its_ball_says(shape, n, d, K):
         mean = m[k] + rng.choice([0.0, 0.1]) * rng.standard_normal(d)
         prices = prices - 0.5 * d * rng.choice([0.0, 1.0]) * math.log(precision)
         raised = prices + frame.rounding(np.abs(prices).max(), 1.0)
-        ball = Ball(z, weights, raised, labels, k, K, mean, precision, True, 1e-3 * weights.sum(), rng.uniform(-2, 0))
+        ball = Ball(z, weights, raised, labels, K, mean, precision, True, 1e-3 * weights.sum(), rng.uniform(-2, 0))
         while ball.grow():
             pass
         assert (np.diff(ball.radii) > 0).all()

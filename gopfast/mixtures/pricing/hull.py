@@ -120,9 +120,8 @@ class HullBound(Learner):
         yield
         for k in range(len(atoms.means)):
             enough = self.attained + TOLERANCE * self.total_weight
-            ball = Ball(frame.samples, w, self.raised, self.labels, k, len(atoms.means), atoms.means[k],
-                        atoms.precisions[k], self.free, enough,
-                        math.log(atoms.masses[k] / self.total_weight), self.threads)  # fmt: skip
+            ball = Ball(frame.samples, w, self.raised, self.labels, len(atoms.means), atoms.means[k],
+                        atoms.precisions[k], self.free, enough, math.log(atoms.masses[k] / self.total_weight), self.threads)  # fmt: skip
             self.balls.append(ball)
             yield
             while ball.grow():

@@ -1,4 +1,4 @@
-/* See hull_forms.h; theory: (Y2), (Y4) and (Y8) of docs/theory/hull.md. As in hull.c: plain loops, no fused operations,
+/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md. As in hull.c: plain loops, no fused operations,
    sums of a fixed number of parts. */
 #include "clones.h"
 #include "hull_forms.h"
@@ -7,9 +7,8 @@
 #define LANES HULL_BLOCK
 #define EACH for (int l = 0; l < LANES; l++)
 #define UNIT 0x1p-53
-/* exponents below it are taken for it, which only ever adds to a mass; above the largest nothing is exponentiated */
+/* exponents below it are taken for it, which only ever adds to a mass */
 #define LEAST (-36.0)
-#define LARGEST 2.0
 /* of an exponential: 64 (2 * 9 + 2) of its power series and 65 of powers and quotient at most */
 #define EXPONENTIAL (2048 * UNIT)
 
@@ -26,11 +25,10 @@ static inline double sum_of(const double *x)
     return sum;
 }
 
-/* At least exp(t) for t <= 2: (e^(|t| / 64))^64 by the power series to order 9, which is below it; above 0 by no
-   more than a relative 64 (1 / 32)^10 / 10!, which is below the rounding that is added. */
+/* At least exp(t) for t <= 0, as (e^(-t / 64))^64 is at least that of its power series to order 9. */
 static inline double exponential(double t)
 {
-    const double x = (1.0 / 64) * smaller(fabs(t), -LEAST);
+    const double x = (1.0 / 64) * smaller(-t, -LEAST);
     double p = 1.0 + x * (1.0 / 9);
     p = 1.0 + x * (1.0 / 8) * p;
     p = 1.0 + x * (1.0 / 7) * p;
@@ -41,50 +39,7 @@ static inline double exponential(double t)
     p = 1.0 + x * (1.0 / 2) * p;
     p = 1.0 + x * p;
     p *= p, p *= p, p *= p, p *= p, p *= p, p *= p;
-    return (t > 0 ? p : 1.0 / p) * (1 + EXPONENTIAL);
-}
-
-CLONES
-void hull_centers(const double *lengths, const double *prices, double more, const hull_lines *lines, double *out)
-{
-    const hull_lines own = *lines;
-    EACH
-    {
-        const double square = lengths[l] * lengths[l] + more;
-        double found = own.constant[0] + own.slope[0] * square;
-        for (int i = 1; i < HULL_LINES; i++) found = larger(found, own.constant[i] + own.slope[i] * square);
-        out[l] = prices[l] + found;
-    }
-}
-
-/* With exp(slope c) <= 1 + slope c + (exp(slope) - 1 - slope) c^2 for |c| <= 1. Where exp(-slope) is too large by e,
-   the quadratic is less by at most e (1 - c) (-1 - (1 + slope) c) <= 5 e c^2, which is added: hence 2^15 units. */
-CLONES
-void hull_masses(const double *tops, const double *slopes, const double *weights, int plain, hull_quadratics *out,
-                 hull_mass *sums)
-{
-    double least[LANES], curved[LANES], part[LANES], size[LANES];
-    EACH
-    {
-        const double t = tops[l], slope = slopes[l], w = weights[l];
-        const double most = w * exponential(smaller(t, LARGEST)), mass = t > 0 ? w : smaller(w, most);
-        /* what the largest y says alone, or a quadratic of c */
-        const int alone = plain | (t - slope >= 0) | (slope > LARGEST) | (slope < 1e-12);
-        const double constant = most * exponential(-smaller(slope, LARGEST)), linear = constant * slope;
-        const double square = larger(most - constant - linear, 0.0) + 32768 * UNIT * most;
-        least[l] = mass;
-        out->constant[l] = alone ? mass : constant;
-        out->linear[l] = alone ? 0.0 : linear;
-        out->square[l] = alone ? 0.0 : square;
-        curved[l] = alone ? 0.0 : constant;
-        part[l] = alone & (t <= 0) ? mass : 0.0;
-        size[l] = out->constant[l] + out->linear[l] + out->square[l];
-    }
-    sums->plain = sum_of(least);
-    sums->value = sum_of(out->constant);
-    sums->curved = sum_of(curved);
-    sums->part = sum_of(part);
-    sums->size = sum_of(size);
+    return 1.0 / p * (1 + EXPONENTIAL);
 }
 
 CLONES
@@ -115,33 +70,51 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
     sums->size = sum_of(size);
 }
 
+/* The second differences of phi(y) = max(0, y) + min(1, exp(y)), a convex function of slope min(1, exp(y)), from A on:
+   what is over s^2 c^2 at least phi(A + s c) - phi(A) - phi'(A) s c for |c| <= 1. Where A > 0 > A - s it is
+   e^y - 1 - y of y = A + s c < 0, at most y^2 / 2 and -y, of which y^2 / (A - y)^2 is largest at the end and
+   -y / (A - y)^2 at most 1 / 4 A. Where A < 0 < A + s it is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A)
+   >= -A if s is more. Nowhere more than 1/2, the largest second derivative's half. */
 CLONES
-void hull_divide(const double *tops, const double *slopes, const double *weights, const double *centers,
-                 const double *reaches, const double *sizes, double shift, const hull_quadratics *all,
-                 hull_quadratics *restrict within, double *restrict of_v, hull_sides *sums)
+void hull_shell(const double *lengths, const double *prices, const double *weights, const hull_radii *radii,
+                double log_scale, double shift, double *restrict linear, double *restrict square,
+                double *restrict of_mass, hull_shell_sums *sums)
 {
-    double surely[LANES], nearly[LANES], value[LANES], size[LANES];
+    const double R = radii->most, half = 0.5 * radii->least * radii->least, further = radii->further;
+    const double least = shift + further;
+    double surely[LANES], value[LANES], size[LANES], mass[LANES], more[LANES], less[LANES];
     EACH
     {
-        const double t = tops[l], w = weights[l], center = centers[l], reach = reaches[l];
-        const double constant = all->constant[l], linear = all->linear[l], square = all->square[l];
-        const double of_in = center + reach + sizes[l], of_out = w * larger(t + slopes[l], 0.0);
-        /* 1 or 0: as numbers, so that the compiler sees no branch */
-        const double some = t > 0 ? 1.0 : 0.0, enough = center >= reach + shift ? 1.0 : 0.0;
-        const double near = t > -shift ? 1.0 : 0.0, in = some * enough, out = 1.0 - in;
+        const double w = weights[l], s = R * lengths[l] * (1 + 8 * UNIT);
+        const double A = prices[l] + (log_scale - half - 0.5 * lengths[l] * lengths[l]), end = A + s;
+        const double e = exponential(smaller(A, 0.0)), below = e * (1 - 2 * EXPONENTIAL);
+        const double bent = larger(below - 1 - A, 1e-5), rise = 1 - below;
+        /* 1 or 0, as numbers, so that the compiler sees no branch: A + s <= 0; A > 0; surely in */
+        const double is_out = end <= 0 ? 1.0 : 0.0, is_above = A > 0 ? 1.0 : 0.0, in = A - s >= least ? 1.0 : 0.0;
+        const double is_close = A > -0.01 ? 1.0 : 0.0, is_short = s * rise <= 2 * bent ? 1.0 : 0.0;
+        const double outside = larger(exponential(smaller(end, 0.0)) - below * (1 + s), 0.0);
+        const double at_end = end + 1 - below * (1 + s), at_most = rise * rise * s * s / (4 * bent) * (1 + 1e-6);
+        const double between = is_short * larger(at_end, 0.0) + (1 - is_short) * at_most, half_square = 0.5 * s * s;
+        const double across = is_close * half_square + (1 - is_close) * smaller(between, half_square);
+        const double over = larger(s - A, 0.0), inside = smaller(0.5 * over * over, s * s / (4 * larger(A, 1e-3)));
+        const double curve = is_out * outside + (1 - is_out) * ((1 - is_above) * across + is_above * inside);
+        const double out = w * (1 - in), far = is_out * out, near = out - far, error = 65536 * UNIT * e * (1 + s);
         surely[l] = in * w;
-        nearly[l] = near * out * w;
-        value[l] = in * (w * center) + out * constant;
-        size[l] = in * (w * of_in) + out * (of_out + fabs(constant) + fabs(linear) + square);
-        of_v[l] = in * (w * reach);
-        within->constant[l] = out * constant;
-        within->linear[l] = out * linear;
-        within->square[l] = out * square;
+        value[l] = in * (w * A) + out * (e + larger(A, 0.0) + error);
+        linear[l] = w * s * e;
+        square[l] = out * (curve * (1 + 8 * UNIT) + error);
+        size[l] = w * (fabs(prices[l]) + fabs(log_scale) + half + 0.5 * lengths[l] * lengths[l] + 2 * s + 2);
+        mass[l] = out * e;
+        of_mass[l] = far * e * s;
+        more[l] = far * outside + near * (1 - below);
+        less[l] = far * e * further + near * e * smaller(larger(s + further - larger(A, 0.0), 0.0), 1.0);
     }
     sums->surely = sum_of(surely);
-    sums->nearly = sum_of(nearly);
     sums->value = sum_of(value);
     sums->size = sum_of(size);
+    sums->mass = sum_of(mass);
+    sums->more = sum_of(more);
+    sums->less = sum_of(less);
 }
 
 CLONES
@@ -167,12 +140,8 @@ void hull_add_forms(const double *unit, int p, const double *linear, const doubl
     }
 }
 
-void hull_collect(double *forms, ptrdiff_t n, double *out, double *also)
+void hull_collect(double *forms, ptrdiff_t n, double *out)
 {
-    for (ptrdiff_t i = 0; i < n; i++, forms += HULL_LANES) {
-        double sum = 0;
-        for (int l = 0; l < HULL_LANES; l++) sum += forms[l], forms[l] = 0;
-        out[i] += sum;
-        if (also) also[i] += sum;
-    }
+    for (ptrdiff_t i = 0; i < n; i++, forms += HULL_LANES)
+        for (int l = 0; l < HULL_LANES; l++) out[i] += forms[l], forms[l] = 0;
 }

@@ -164,9 +164,8 @@ cdef extern from *:
     int N_HALVINGS "30"
     # of finding a quadratic form and its largest value anew | turns | [1, inf) | argument: any gives a bound (Y2)
     int HULL_MOST_TURNS "5"
-    # part of a mass that does not grow with the scale, for the next scale of a ball | part | (0, 1] | argument: any
-    # scale gives a bound (P3)
-    real LEAST_TAKEN "0.1"
+    # most that masses may exceed what is wanted by in a shell, of what is surely in | part | (0, 1) | not measured
+    real MOST_CHANGE "0.5"
     # most that log scale may differ by direction in a ball | nats | [0, inf) | not measured
     real MOST_SHIFT "0.25"
     # of a turn more, over what the one before asked for | factor | [1, inf) | not measured

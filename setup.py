@@ -24,7 +24,7 @@ DENSE = (
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
              "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
-             "gopfast.mixtures.pricing.hull_distances": ["hull"],
+             "gopfast.mixtures.pricing.hull_distances": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_shells": ["hull", "hull_forms"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
@@ -32,8 +32,8 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
 # kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
 HOT = (
     "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.exponential",
-    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.relaxations.corners",
-    "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
+    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.pricing.hull_distances",
+    "mixtures.relaxations.corners", "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
 # Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.
 COLD = ("biconvex", "lp", "search")

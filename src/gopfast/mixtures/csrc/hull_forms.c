@@ -140,6 +140,15 @@ void hull_add_forms(const double *unit, int p, const double *linear, const doubl
     }
 }
 
+CLONES
+void hull_add_bin(const double *b, const double *M, int p, double linear, double square, double *restrict forms)
+{
+    if (linear > 0)
+        for (int i = 0; i < p; i++) forms[i] += linear * b[i];
+    if (square > 0)
+        for (int i = 0; i < p * (p + 1) / 2; i++) forms[p + i] += square * M[i];
+}
+
 void hull_collect(double *forms, ptrdiff_t n, double *out)
 {
     for (ptrdiff_t i = 0; i < n; i++, forms += HULL_LANES)

@@ -1,5 +1,5 @@
 /* Quadratics in the cosine c of a block's samples with a direction u, and their sums, forms b'u + u'M u: the loops of
-   gopfast.mixtures.pricing.hull_cells. */
+   gopfast.mixtures.pricing.hull_cells, hull_shells and hull_distances. */
 #ifndef GOPFAST_HULL_FORMS_H
 #define GOPFAST_HULL_FORMS_H
 #include "hull.h"
@@ -45,6 +45,9 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
 /* IN/OUT: adds to forms (p + p (p + 1) / 2, HULL_LANES), b and the lower half of M, row by row, those of a block's unit
    vectors (p, HULL_BLOCK). `square` may be NULL. */
 void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms);
+
+/* IN/OUT: adds to forms (p + p (p + 1) / 2,) the multiples linear b and square M of a bin's sums. */
+void hull_add_bin(const double *b, const double *M, int p, double linear, double square, double *restrict forms);
 
 /* IN/OUT: adds the sums over lanes of forms (n, HULL_LANES) to out (n,), and sets them 0. */
 void hull_collect(double *forms, ptrdiff_t n, double *out);

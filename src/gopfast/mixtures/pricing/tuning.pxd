@@ -151,12 +151,15 @@ cdef extern from *:
     # gains are cut off here | nats | (0, 700] | argument: exp(700) is finite
     real SCALES_LARGEST "600.0"
 
-    # [hull_cells, hull_distances] Masses of samples.
+    # [hull_distances] Masses of samples.
 
     # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
     real LEAST_LOG "-36.0"
+    # largest y of samples below which their masses are bounded by it alone | nats | (-700, 0) |
+    # docs/notebook/groups.md
+    real NOTHING "-20.0"
 
-    # [hull_cells] Cells and balls in the hull of the means.
+    # [hull_cells, hull_shells] Cells and balls in the hull of the means.
 
     # of a range of precisions, each with a bound by moments of its own | parts | [1, inf) | not measured
     int N_PARTS "8"

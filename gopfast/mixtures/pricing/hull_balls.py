@@ -83,8 +83,9 @@ class Ball:
         centers = np.array([one[0] for one in made])
         z, weights, own = z[:, order], weights[order], own[order]
         self.shells = Shells(z, weights, own, n_threads=threads, skip=SKIP_BALLS)
-        self.cells = HullCells(np.zeros((0, len(order))), z, weights, labels[order],
-                               np.linalg.norm(centers, axis=1)[:, None], n_threads=threads, skip=SKIP_BALLS)  # fmt: skip
+        away = np.linalg.norm(centers, axis=1)[:, None]
+        self.cells = HullCells(np.zeros((0, len(order))), z, weights, labels[order], away, n_threads=threads,
+                               skip=SKIP_BALLS)  # fmt: skip
         self.cells.set_prices(own, np.array([one[1] for one in made]))
         self.low, self.high = RADII[:-1], RADII[1:]
         self.values, self.scales = np.full(len(self.low), math.inf), np.full(len(self.low), log_scale)
@@ -107,7 +108,8 @@ class Ball:
         left = np.flatnonzero(values > self.enough)
         if len(left):
             more = raised[left]
-            told, _ = self.cells.bound(low[left][:, None], high[left][:, None], np.zeros((len(left), 2)), scales[left], self.enough, raised=more)
+            told, _ = self.cells.bound(low[left][:, None], high[left][:, None], np.zeros((len(left), 2)), scales[left],
+                                       self.enough, raised=more)  # fmt: skip
             values[left] = np.minimum(values[left], told)
         self.values[now], self.scales[now] = values, scales
         if self.values[now].min() > FAR * self.enough:  # from here on cells take over

@@ -47,10 +47,6 @@ cdef extern from "hull_forms.h" nogil:
     void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)
     void hull_collect(double *forms, ptrdiff_t n, double *out)
 
-# Samples of a block, which follow each other in memory: HULL_BLOCK.
-cdef enum:
-    LANES = 32
-
 
 cdef struct Sums:
     hull_shell_sums all
@@ -77,7 +73,7 @@ cdef class Shells:
     cdef readonly int n_across, n_threads
     cdef readonly index n_samples, n_blocks, n_terms
     cdef real total_weight, skip
-    cdef const real[:, :, ::1] unit     # (blocks, p, LANES), samples of unit length,
+    cdef const real[:, :, ::1] unit     # (blocks, p, HULL_BLOCK), samples of unit length,
     cdef const real[:, ::1] length      # and their lengths
     cdef const real[:, ::1] weight
     cdef const real[:, ::1] price
@@ -92,8 +88,8 @@ cdef class Shells:
         cdef int p = samples.shape[0]
         self.n_across, self.n_samples, self.n_threads, self.skip, self.n_terms = p, len(weights), n_threads, skip, 0
         self.total_weight = np.sum(weights)
-        self.n_blocks = (self.n_samples + LANES - 1) // LANES
-        n, shape = self.n_blocks * LANES - self.n_samples, (self.n_blocks, LANES)
+        self.n_blocks = (self.n_samples + HULL_BLOCK - 1) // HULL_BLOCK
+        n, shape = self.n_blocks * HULL_BLOCK - self.n_samples, (self.n_blocks, HULL_BLOCK)
         # lengths rounded up, so that no cosine is above 1
         lengths = np.sqrt(np.square(samples).sum(axis=0)) * (1 + (p + 8) * ROUND)
         unit = samples / np.maximum(lengths, 1e-300)
@@ -107,10 +103,10 @@ cdef class Shells:
         more = (0, (HULL_LANES - self.n_blocks % HULL_LANES) % HULL_LANES)
         self.least, self.most = np.pad(both.min(axis=1), more), np.pad(both.max(axis=1), more)
         self.top = np.pad(found.max(axis=1), more, constant_values=-1e300)
-        self.block_weight = np.asarray(self.weight).sum(axis=1) * (1 + LANES * ROUND)
+        self.block_weight = np.asarray(self.weight).sum(axis=1) * (1 + HULL_BLOCK * ROUND)
         self.n_forms = p + p * (p + 1) // 2
         # forms and their sums, those of masses, what a block has, and the largest y of each
-        self.n_work = (HULL_LANES + 1) * (self.n_forms + p) + 3 * LANES + len(self.top)
+        self.n_work = (HULL_LANES + 1) * (self.n_forms + p) + 3 * HULL_BLOCK + len(self.top)
         self.work = np.zeros((n_threads, self.n_work + 64))
 
     def bound(self, low, high, log_scale, raised, real enough=-INFINITY):
@@ -179,9 +175,9 @@ cdef class Shells:
         cdef real total = 0, most
         cdef real *mass_forms = work + HULL_LANES * self.n_forms
         cdef real *linear = sums.of_mass + p
-        cdef real *square = linear + LANES
-        cdef real *of_mass = square + LANES
-        cdef real *mosts = of_mass + LANES
+        cdef real *square = linear + HULL_BLOCK
+        cdef real *of_mass = square + HULL_BLOCK
+        cdef real *mosts = of_mass + HULL_BLOCK
         cdef hull_lines lines
         cdef hull_shell_sums each
         hull_draw(0, 1.0, 1.0, 0.0, 0.0, &lines)
@@ -193,7 +189,7 @@ cdef class Shells:
             if most < -self.skip:
                 total += self.block_weight[block] * exp(most)
                 continue
-            terms += LANES
+            terms += HULL_BLOCK
             hull_shell(&self.length[block, 0], &self.price[block, 0], &self.weight[block, 0], radii, log_scale, shift,
                        linear, square, of_mass, &each)
             sums.all.surely += each.surely

@@ -245,7 +245,7 @@ HULL_AMBIGUOUS = (1e-3, 1e-4, 1e-4, 1e-5, 1e-5)
 # of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) | docs/notebook/groups.md
 HULL_REACHED = (0.85, 0.5, 0.5, 0.5, 0.5)
 # that prices may lose more than those that lose least | nats a sample | (0, inf) | docs/notebook/groups.md
-HULL_LOSS = 5e-5
+HULL_LOSS = 8e-5
 # that tell which of them are of use, at most | samples | [1, inf) | not measured
 HULL_DRAWN = 20_000
 # that are tried with all samples, until one loses no more than it did with some | prices | [1, inf) | not measured

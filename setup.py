@@ -23,16 +23,17 @@ DENSE = (
     "pricing.master", "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
-             "gopfast.mixtures.pricing.hull_cells": ["hull"],
-             "gopfast.mixtures.pricing.hull_distances": ["hull"]} | {
+             "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
+             "gopfast.mixtures.pricing.hull_distances": ["hull", "hull_forms"],
+             "gopfast.mixtures.pricing.hull_shells": ["hull", "hull_forms"]} | {
     f"gopfast.mixtures.{name}": ["dense"] for name in DENSE
 }
 # Modules that compile at -O3; others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
 # kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
 HOT = (
     "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.exponential",
-    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.relaxations.corners",
-    "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
+    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.pricing.hull_distances",
+    "mixtures.relaxations.corners", "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
 # Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.
 COLD = ("biconvex", "lp", "search")
@@ -113,6 +114,9 @@ def c_flags(name=None, module=None):
     # wherever it stands.
     if name not in KERNEL:
         flags.append("-ffp-contract=off")
+    if name:
+        # Nobody asks for errno or for traps, which keep loops with a root or a choice from becoming vectors.
+        flags += ["-fno-math-errno", "-fno-trapping-math"]
     if module:
         flags += [f"-D{macro}=0" for macro in SMALLER]
     if name == "pass_portable" and not DEBUG:

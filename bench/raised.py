@@ -21,7 +21,7 @@ from sklearn.mixture import GaussianMixture
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.pricing import raised
-from gopfast.mixtures.pricing.hull import saved
+from gopfast.mixtures.pricing.hull_atoms import saved
 
 LOG_2_PI = math.log(2 * math.pi)
 

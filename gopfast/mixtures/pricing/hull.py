@@ -29,7 +29,6 @@ from gopfast.mixtures.pricing.tuning import (
     FEWEST_FREE,
     HULL_BATCH as BATCH,
     HULL_BATCHES as BATCHES,
-    HULL_FAR as FAR,
     HULL_FEWEST as FEWEST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
@@ -110,7 +109,7 @@ class HullBound(Learner):
         self.frame = frame = Frame(self.columns, cells[:, :d])
         self.atoms = atoms = Atoms(frame.samples, w, self.solution[:K][used], frame.means, precisions, self.free)
         yield
-        yield from atoms.price()
+        yield from atoms.price_well()
         self.prices, self.labels, self.attained = atoms.prices, atoms.labels, atoms.values.max()
         self.total = total_of(w, self.prices, self.family.constant) - self.family.constant_error
         if self.free:
@@ -120,9 +119,9 @@ class HullBound(Learner):
         yield
         for k in range(len(atoms.means)):
             enough = self.attained + TOLERANCE * self.total_weight
-            ball = Ball(frame.samples, w, self.raised, self.labels, k, len(atoms.means), atoms.means[k],
-                        atoms.precisions[k], self.free, enough,
-                        math.log(atoms.masses[k] / self.total_weight), self.threads)  # fmt: skip
+            ball = Ball(frame.samples, w, self.raised, self.labels, len(atoms.means), atoms.means[k],
+                        atoms.precisions[k], self.free, enough, math.log(atoms.masses[k] / self.total_weight),
+                        self.threads)  # fmt: skip
             self.balls.append(ball)
             yield
             while ball.grow():
@@ -187,7 +186,7 @@ class HullBound(Learner):
                 which[i] = self.tables.of_range(low[i, -1], high[i, -1], which[i])
             values, *known = self.tables.bound(a[:, :-1], b[:, :-1], which[asked])
             bounds[asked] = values = np.minimum(bounds[asked], values)
-            left = (values > self.target) & (values < FAR * self.target)
+            left = values > self.target
             asked, a, b = asked[left], a[left], b[left]
         if len(asked):
             logs = np.column_stack([a[:, -1], b[:, -1]])

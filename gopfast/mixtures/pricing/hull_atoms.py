@@ -10,15 +10,18 @@ import numpy as np
 
 from gopfast.mixtures.pricing.grouped import scale_of
 from gopfast.mixtures.pricing.tuning import (
-    ABOVE,
-    AMBIGUOUS,
     CLEAR,
     FOLLOW,
+    HULL_AMBIGUOUS as AMBIGUOUS,
+    HULL_DRAWN as DRAWN,
+    HULL_HEIGHTS as HEIGHTS,
+    HULL_LOSS as LOSS,
+    HULL_MOST_TRIED as MOST_TRIED,
     HULL_N_CLIMBS as N_CLIMBS,
     HULL_N_EQUAL as N_EQUAL,
     HULL_N_LAST as N_LAST,
+    HULL_REACHED as REACHED,
     HULL_SAME as SAME,
-    REACHED,
 )
 
 
@@ -47,6 +50,8 @@ class Atoms:
     masses : ndarray, shape (K,)
         Of its samples.
     prices : ndarray, shape (n,)
+    lost : float
+        What the bound at them is below the solution, if nothing saves more than the components.
     labels : ndarray of int, shape (n,)
         Of samples that are clearly of one component; K of all others.
     nearest : ndarray of int, shape (n,)
@@ -66,8 +71,54 @@ class Atoms:
         self.n_terms += len(self.weights)
         return 0.5 * s * (self.squares - 2.0 * (m @ self.samples) + m @ m) - 0.5 * len(m) * math.log(s)
 
-    def price(self):
-        """Find prices, and yield after every few passes over the samples."""
+    def drawn(self, most):
+        """Return the same of some samples, at most so many, whose weights stand for all."""
+        n = len(self.weights)
+        if n <= most:
+            return self
+        some = np.sort(np.random.default_rng(0).permutation(n)[:most])
+        weights = self.weights[some] * (math.fsum(self.weights) / math.fsum(self.weights[some]))
+        return Atoms(self.samples[:, some], weights, self.shares, self.means, self.precisions, self.free)
+
+    def price_well(self):
+        """Find the highest prices that lose about as little as any, and yield as `price` does."""
+        W, means, precisions, some = math.fsum(self.weights), self.means, self.precisions, self.drawn(DRAWN)
+        tried, terms = [], some.n_terms
+        for height, ambiguous, reached in zip(HEIGHTS, AMBIGUOUS, REACHED, strict=True):
+            some.means, some.precisions = means.copy(), precisions.copy()
+            found = yield from some.price(height, ambiguous, reached)
+            tried.append((some.lost, height, ambiguous, reached, found, some.means, some.precisions))
+        if some is not self:
+            self.n_terms += some.n_terms - terms
+        # some samples have a better solution of their own, which all prices lose alike
+        enough = min(lost for lost, *_ in tried) + LOSS * W
+        best = next(one for one in tried if one[0] <= enough)
+        rest = sorted((one for one in tried if one is not best), key=lambda one: one[0])
+        for lost, height, ambiguous, reached, found, self.means, self.precisions in [best, *rest][:MOST_TRIED]:
+            yield from self.price(height, ambiguous, reached, found)
+            if self.lost <= lost + LOSS * W:
+                return
+
+    def price(self, height, ambiguous, reached, found=None):
+        """
+        Find prices, and yield after every few passes over the samples.
+
+        Parameters
+        ----------
+        height : float
+            Price above -log p over what a component's samples need to save most at its own parameters.
+        ambiguous : float
+            What a sample of several components may lose by its price, in nats.
+        reached : float
+            Part of a cluster's price, at least, with all its samples; else these may lose more.
+        found : tuple of ndarrays (K,), optional
+            To begin with: what prices are above -log p by, at most, and what samples of each cluster may lose.
+
+        Returns
+        -------
+        tuple of ndarrays (K,)
+            The same at last.
+        """
         K, w = len(self.shares), self.weights
         logs = np.log(self.shares)[:, None] - np.array([self.costs(k) for k in range(K)])
         top = logs.max(axis=0)
@@ -79,12 +130,15 @@ class Atoms:
         self.labels, self.nearest = np.where(rest < CLEAR, label, K), label
         self.masses = masses = shares @ w
         yield
-        needed = np.zeros(K)
-        for k in range(K):
-            needed[k] = self._needed(k, w * shares[k] / masses[k])
-            yield
-        each = ABOVE * max(masses * needed) / masses
-        most = self._most(w, label, np.maximum(rest, 1e-300), each, masses)
+        if found is None:
+            needed = np.zeros(K)
+            for k in range(K):
+                needed[k] = self._needed(k, w * shares[k] / masses[k])
+                yield
+            each = height * max(masses * needed) / masses
+            found = each, self._allowed(label, np.maximum(rest, 1e-300), each, masses, ambiguous, reached)
+        each, allowed = found
+        most = np.log1p(allowed[label] / np.maximum(rest, 1e-300))
         values = np.zeros(K)
         for turn in range(N_EQUAL + 1):
             self.prices = own + np.minimum(each[label], most)
@@ -96,19 +150,20 @@ class Atoms:
             each = each + (values.max() - values) / np.maximum(follow, FOLLOW * masses)
         for k in range(K):
             values[k] = yield from self._climb(k, N_LAST)
-        self.values = values
+        self.values, self.lost = values, w @ (own - self.prices) + K * values.max()
+        return each, allowed
 
-    def _most(self, weights, label, rest, each, masses):
-        """Return the most (n,) a price may exceed that of the incumbent by, so that clusters have most of theirs."""
-        most = np.empty(len(label))
+    def _allowed(self, label, rest, each, masses, ambiguous, reached):
+        """Return what samples of each cluster (K,) may lose, so that it has most of its price."""
+        allowed = np.full(len(masses), ambiguous)
         for k in range(len(masses)):
             own = label == k
-            allowed = AMBIGUOUS
-            most[own] = np.log1p(allowed / rest[own])
-            while weights[own] @ np.minimum(each[k], most[own]) < REACHED * each[k] * masses[k] and allowed < 1.0:
-                allowed *= 2.0
-                most[own] = np.log1p(allowed / rest[own])
-        return most
+            weights, others = self.weights[own], rest[own]
+            while allowed[k] < 1.0 and (
+                weights @ np.minimum(each[k], np.log1p(allowed[k] / others)) < reached * each[k] * masses[k]
+            ):
+                allowed[k] *= 2.0
+        return allowed
 
     def _needed(self, k, share):
         """Return the price at which component k's samples save most at its own parameters: half the top eigenvalue."""

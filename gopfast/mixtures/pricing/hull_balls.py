@@ -14,6 +14,7 @@ import numpy as np
 from gopfast.mixtures.pricing.hull_atoms import features
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_frame import moments_of
+from gopfast.mixtures.pricing.hull_shells import Shells
 from gopfast.mixtures.pricing.tuning import (
     FAR,
     HULL_WORTH as WORTH,
@@ -43,8 +44,6 @@ class Ball:
         Prices raised by the rounding of coordinates.
     labels : ndarray of int, shape (n,)
         K where a sample is of no cluster.
-    k : int
-        The component's own cluster.
     n_clusters : int
         K.
     mean : ndarray, shape (d,)
@@ -64,7 +63,7 @@ class Ball:
     n_terms : int
     """
 
-    def __init__(self, samples, weights, prices, labels, k, n_clusters, mean, precision, free, enough, log_scale,
+    def __init__(self, samples, weights, prices, labels, n_clusters, mean, precision, free, enough, log_scale,
                  threads=1):  # fmt: skip
         d = len(samples)
         self.mean, self.precision, self.free, self.enough = mean, precision, free, enough
@@ -77,17 +76,17 @@ class Ball:
             # of what is computed here and in the kernel, of each sample
             size = np.abs(prices) + d * abs(math.log(precision)) + square + distance + MOST_RADIUS**2 + d
             own = own + 64 * (d + 8) * ROUND * size
-        order = np.argsort(square)
+        order = np.lexsort((square, labels))
         reach = math.sqrt(square.max()) + MOST_RADIUS
-        made = []
-        for j in range(n_clusters):
-            at = labels == j
-            made.append(moments_of(z[:, at], weights[at], own[at], 1.0, reach))
+        parts = [labels == j for j in range(n_clusters)]
+        made = [moments_of(z[:, at], weights[at], own[at], 1.0, reach) for at in parts]
         centers = np.array([one[0] for one in made])
-        self.cells = HullCells(np.zeros((0, len(order))), z[:, order], weights[order], labels[order],
-                               np.linalg.norm(centers, axis=1)[:, None], n_threads=threads, skip=SKIP_BALLS, own=k,
-                               offset=centers[k])  # fmt: skip
-        self.cells.set_prices(own[order], np.array([one[1] for one in made]), made[k][2])
+        z, weights, own = z[:, order], weights[order], own[order]
+        self.shells = Shells(z, weights, own, n_threads=threads, skip=SKIP_BALLS)
+        away = np.linalg.norm(centers, axis=1)[:, None]
+        self.cells = HullCells(np.zeros((0, len(order))), z, weights, labels[order], away, n_threads=threads,
+                               skip=SKIP_BALLS)  # fmt: skip
+        self.cells.set_prices(own, np.array([one[1] for one in made]))
         self.low, self.high = RADII[:-1], RADII[1:]
         self.values, self.scales = np.full(len(self.low), math.inf), np.full(len(self.low), log_scale)
         self.todo = np.arange(len(self.low))
@@ -95,7 +94,7 @@ class Ball:
     @property
     def n_terms(self):
         """Samples that were looked at so far."""
-        return self.cells.n_terms
+        return self.shells.n_terms + self.cells.n_terms
 
     def grow(self):
         """Bound a few more shells; return whether there are more."""
@@ -104,10 +103,15 @@ class Ball:
             return False
         now, self.todo = self.todo[:SHELLS], self.todo[SHELLS:]
         low, high = self.low[now], self.high[now]
-        raised = bends(high, len(self.mean)) if self.free else None
-        self.values[now], self.scales[now] = self.cells.bound(
-            low[:, None], high[:, None], np.zeros((len(now), 2)), self.scales[now], enough=self.enough, raised=raised
-        )
+        raised = bends(high, len(self.mean)) if self.free else np.zeros(len(now))
+        values, scales = self.shells.bound(low, high, self.scales[now], raised, self.enough)
+        left = np.flatnonzero(values > self.enough)
+        if len(left):
+            more = raised[left]
+            told, _ = self.cells.bound(low[left][:, None], high[left][:, None], np.zeros((len(left), 2)), scales[left],
+                                       self.enough, raised=more)  # fmt: skip
+            values[left] = np.minimum(values[left], told)
+        self.values[now], self.scales[now] = values, scales
         if self.values[now].min() > FAR * self.enough:  # from here on cells take over
             self.todo = self.todo[:0]
         return True

@@ -88,7 +88,7 @@ class Frame:
 
 def moments_of(z, w, prices, precision, reach):
     """
-    Return a cluster's center (d,), the row of its moments, rounded up, and its slopes (d,), for `HullCells`.
+    Return a cluster's center (d,) and the row of its moments, rounded up, for `HullCells`.
 
     Parameters
     ----------
@@ -101,22 +101,21 @@ def moments_of(z, w, prices, precision, reach):
     """
     d, n = z.shape
     if n == 0:
-        return np.zeros(d), np.zeros(N_MOMENTS), np.zeros(d)
+        return np.zeros(d), np.zeros(N_MOMENTS)
     mass = math.fsum(w)
     center = z @ w / mass
     y = z - center[:, None]
     share = w / mass
-    left = math.sqrt(math.fsum(math.fsum(row * share) ** 2 for row in y))  # what is left of the mean
     square = np.square(y).sum(axis=0)
     own = prices - 0.5 * precision * square
     mean_square, mean = math.fsum(share * square), math.fsum(share * own)
     far = square.max()
     size = np.abs(prices).max() + precision * far
     error = ROUND * (n + 64) * 4
+    left = np.linalg.norm(y @ share) + error * math.sqrt(far)  # of the mean
     covariance = (y * share) @ y.T
     top = np.linalg.eigvalsh(covariance)[-1] + (error + MARGIN) * np.trace(covariance)
     of_square, of_own = square - mean_square, own - mean
-    slopes = y @ (share * of_own)
     row = [
         mass * (1 + 4 * ROUND),
         mean + 16 * ROUND * (d + 8) * size + 4 * left * (precision + 1.0) * (reach + math.sqrt(far)),
@@ -125,8 +124,8 @@ def moments_of(z, w, prices, precision, reach):
         top,
         np.linalg.norm(y @ (share * of_square)) + error * far * math.sqrt(far),
         (share @ np.square(of_square)) * (1 + MARGIN) + error * far * far,
-        np.linalg.norm(slopes) + error * size * math.sqrt(far),
+        np.linalg.norm(y @ (share * of_own)) + error * size * math.sqrt(far),
         np.sqrt((share @ np.square(of_square)) * (share @ np.square(of_own))) + error * size * far,
         (share @ np.square(of_own)) * (1 + MARGIN) + error * size * size,
     ]
-    return center, np.array(row), slopes
+    return center, np.array(row)

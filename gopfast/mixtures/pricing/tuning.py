@@ -237,13 +237,19 @@ LITTLE = 0.25
 
 # [hull, hull_atoms, hull_balls] Spherical components in the hull of the means.
 
-# price over what a component's samples need to save most at its own parameters | factor | [1, inf) |
+# prices that are tried, over what a component's samples need to save most at its own parameters | factor | [1, inf) |
 # docs/notebook/groups.md
-ABOVE = 2.5
-# that a sample of several components may lose by its price | nats | [0, inf) | docs/notebook/groups.md
-AMBIGUOUS = 0.001
-# of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) | not measured
-REACHED = 0.85
+HULL_HEIGHTS = (2.5, 2.0, 1.6, 1.6, 1.3)
+# that a sample of several components may lose by each | nats | [0, inf) | docs/notebook/groups.md
+HULL_AMBIGUOUS = (1e-3, 1e-4, 1e-4, 1e-5, 1e-5)
+# of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) | docs/notebook/groups.md
+HULL_REACHED = (0.85, 0.5, 0.5, 0.5, 0.5)
+# that prices may lose more than those that lose least | nats a sample | (0, inf) | docs/notebook/groups.md
+HULL_LOSS = 8e-5
+# that tell which of them are of use, at most | samples | [1, inf) | not measured
+HULL_DRAWN = 20_000
+# that are tried with all samples, until one loses no more than it did with some | prices | [1, inf) | not measured
+HULL_MOST_TRIED = 3
 # of a cluster's mass, at least, that is taken to follow its price | part | (0, 1) | not measured
 FOLLOW = 0.2
 # most that the other components may have of a cluster's sample | responsibility | (0, 1) | docs/notebook/groups.md
@@ -270,8 +276,6 @@ SKIP_BALLS = 14.0
 SKIP_CELLS = 8.0
 # that are bounded at a time | shells of balls | [1, inf) | not measured
 SHELLS = 10
-# a cell whose bound by tables is so many times what would do has no other | factor | [1, inf) | docs/notebook/groups.md
-HULL_FAR = 4.0
 # that are bounded at a time | cells | [2, inf) | not measured
 HULL_BATCH = 256
 # of a step | batches | [1, inf) | not measured
@@ -326,8 +330,8 @@ HULL_NEAR = 8.0
 N_NEAR = 80
 # and of those beyond | shells | [1, inf) | not measured
 N_FAR = 20
-# ranges of the precision with a table of their own, at most | tables | [1, inf) | argument: some 200 MB
-MOST_TABLES = 512
+# ranges of the precision with tables of their own, at most | ranges | [1, inf) | docs/notebook/groups.md
+MOST_TABLES = 64
 
 # [hull_frame] The frame, and blocks of samples.
 

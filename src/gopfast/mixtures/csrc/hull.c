@@ -101,11 +101,17 @@ void hull_draw(int d, double s_low, double s_high, double log_low, double log_hi
     }
 }
 
-double hull_largest(const double *b, const double *M, int p)
+double hull_length(const double *b, int p)
 {
-    double trace = 0, squares = 0, length = 0;
+    double square = 0;
+    for (int i = 0; i < p; i++) square += b[i] * b[i];
+    return sqrt(square) * (1 + 16 * UNIT * (p + 4));
+}
+
+double hull_top(const double *M, int p)
+{
+    double trace = 0, squares = 0;
     for (int i = 0; i < p; i++) {
-        length += b[i] * b[i];
         for (int j = 0; j < i; j++, M++) squares += 2 * *M * *M;
         trace += *M;
         squares += *M * *M;
@@ -114,5 +120,7 @@ double hull_largest(const double *b, const double *M, int p)
     const double mean = trace / p;
     /* of a symmetric matrix no eigenvalue is above this (Wolkowicz and Styan) */
     squares = fmax(0.0, squares - trace * mean) + 64 * UNIT * p * p * squares;
-    return (sqrt(length) + mean + sqrt(squares * (p - 1) / p)) * (1 + 16 * UNIT * (p + 4));
+    return (mean + sqrt(squares * (p - 1) / p)) * (1 + 16 * UNIT * (p + 4));
 }
+
+double hull_largest(const double *b, const double *M, int p) { return hull_length(b, p) + hull_top(M, p); }

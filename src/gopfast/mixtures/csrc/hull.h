@@ -17,7 +17,13 @@ typedef struct {
    d = 0 where s is 1. */
 void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines);
 
-/* At least b'u + u'M u of every unit vector u; b (p,), M the lower half of a symmetric matrix, row by row. */
+/* At least the length of b (p,). */
+double hull_length(const double *b, int p);
+
+/* At least the largest eigenvalue of a positive semidefinite matrix M of order p, its lower half, row by row. */
+double hull_top(const double *M, int p);
+
+/* At least b'u + u'M u of every unit vector u. */
 double hull_largest(const double *b, const double *M, int p);
 
 /* OUT (n,), n a multiple of HULL_LANES: the same of n blocks, whose ranges in n_rows coordinates are `least` and `most`

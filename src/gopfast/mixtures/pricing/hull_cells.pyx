@@ -11,7 +11,7 @@ top the largest that y can be in the cell. A quadratic in c that is nowhere belo
 samples a quadratic form of a unit vector, and its largest value is bounded by the largest eigenvalue, whatever the
 direction. Of a cluster of samples the moments give another bound, which is exact at its own component.
 
-Theory: (Y2), (Y3), (Y4) and (Y8) of docs/theory/hull.md.
+Theory: (Y2), (Y3) and (Y8) of docs/theory/hull.md.
 """
 
 import numpy as np
@@ -21,8 +21,7 @@ from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.tuning cimport (
-    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG, LEAST_LOG_SCALE, LEAST_TAKEN, MORE_SHIFT,
-    MOST_SHIFT, N_HALVINGS, N_PARTS, SAME_SCALE, TOO_FAR
+    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, N_HALVINGS, N_PARTS, SAME_SCALE, TOO_FAR
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
@@ -30,6 +29,7 @@ from gopfast.search.types cimport index, real
 cdef extern from "hull.h" nogil:
     enum:
         HULL_BLOCK
+        HULL_LANES
         HULL_LINES
     ctypedef struct hull_lines:
         double constant[HULL_LINES]
@@ -41,6 +41,18 @@ cdef extern from "hull.h" nogil:
     void hull_tops(const double *low, const double *high, int n_rows, const double *coordinates, const double *prices,
                    const hull_lines *lines, double *out)
     void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
+
+cdef extern from "hull_forms.h" nogil:
+    ctypedef struct hull_quadratics:
+        double constant[HULL_BLOCK]
+        double linear[HULL_BLOCK]
+        double square[HULL_BLOCK]
+    ctypedef struct hull_gain:
+        double plain, value, size
+    void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
+                    hull_gain *sums)
+    void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)
+    void hull_collect(double *forms, ptrdiff_t n, double *out)
 
 # Samples of a block, which follow each other in memory: HULL_BLOCK.
 cpdef enum:
@@ -67,7 +79,6 @@ cdef struct Cell:
     const real *high
     real s_low, s_high, log_low, log_high   # precision, and d / 2 times its logarithm
     real raised     # of all prices
-    real shift      # of a ball, most that log scale may differ by direction
     const real *saved   # (K, L) of tables, what clusters save at L scales, or NULL,
     const real *mass    # (K, L) and their masses
     hull_lines lines    # the largest is at least (d / 2) log s - s |x - m|^2 / 2 of all its s
@@ -81,24 +92,7 @@ cdef struct Sums:
     real *square    # (L, p (p + 1) / 2)
     real *all_linear    # (p,) of those labels that are bounded so
     real *all_square
-    real mass       # of min(1, exp(y)),
-    real mass_value     # and of a ball its quadratics
-    real mass_size
-    real *mass_linear   # (p,)
-    real *mass_square
-    # Of a ball, of its own cluster and of all others: a form of v, at most 1 long, and of the direction u.
-    real ball_value[2]
-    real ball_size[2]
-    real *of_v      # (2, p)
-    real *of_u      # (2, p)
-    real *square_of_u   # (2, p (p + 1) / 2)
-    real surely[2]      # mass of which y is surely not below MOST_SHIFT,
-    real nearly[2]      # and of all others that may be above minus that
-    real mass_curved    # the part of `mass_value` that is not counted as 1 or by ranges,
-    real mass_part      # and that by ranges, below 1
-    bint is_directed    # whether that was the better bound
-    real shift      # what log scale would differ by direction
-    real lacking    # of a ball, what log scale is too small by, times the weight of all samples
+    real mass       # of min(1, exp(y))
 
 
 cdef class HullCells:
@@ -120,10 +114,6 @@ cdef class HullCells:
     n_threads : int
     skip : float
         Blocks of which no sample has y above minus this are not looked into.
-    own : int
-        Of a ball, the cluster around whose component it is; -1 otherwise.
-    offset : ndarray, shape (p,), optional
-        Of a ball, where this cluster's center lies.
     """
 
     cdef readonly int n_along, n_across, n_labels, n_columns, n_threads
@@ -142,16 +132,11 @@ cdef class HullCells:
     cdef const real[:, ::1] centers
     cdef real[:, ::1] moments
     cdef const real[::1] table_scales
-    cdef int own
-    cdef const real[::1] offset
-    cdef real offset_length, slopes_at_offset, slopes_length
-    cdef const real[::1] slopes
-    cdef index n_sums, n_work
+    cdef index n_sums, n_bound, n_work
     cdef real[:, ::1] work                  # (threads, n_work)
     cdef object _source
 
-    def __init__(self, along, across, weights, labels, centers, int n_columns=0, int n_threads=1, real skip=14.0,
-                 int own=-1, offset=None):
+    def __init__(self, along, across, weights, labels, centers, int n_columns=0, int n_threads=1, real skip=14.0):
         cdef int q = along.shape[0], p = across.shape[0], K = centers.shape[0]
         if p == 1:
             raise ValueError("one coordinate across")
@@ -177,17 +162,15 @@ cdef class HullCells:
         self.centers = np.ascontiguousarray(centers, dtype=np.float64)
         self.price, self.block_price = np.zeros(shape), np.zeros(self.n_blocks)
         self.moments = np.zeros((K, N_MOMENTS))
-        self.own, self.offset = own, np.zeros(p) if offset is None else np.ascontiguousarray(offset, dtype=np.float64)
-        self.offset_length = np.linalg.norm(self.offset) * (1 + (p + 8) * ROUND)
-        self.n_work = self.n_labels * (3 + p + p * (p + 1) // 2) + 4 * (2 * p + p * (p + 1) // 2) + LANES
-        self.n_work += len(self.range_price)
-        self.n_sums = self.n_work
-        if own < 0:  # tops and weights of the samples that are looked at, and where labels begin
-            self.n_work += self.n_labels + 1 + 2 * LANES * self.n_blocks + len(self.range_price)
+        # sums by quadratics, those of the blocks of one label by lanes, and the blocks' tops
+        self.n_sums = self.n_labels * (3 + p + p * (p + 1) // 2) + p + p * (p + 1) // 2
+        self.n_bound = self.n_sums + HULL_LANES * (p + p * (p + 1) // 2) + len(self.range_price)
+        # tops and weights of the samples that are looked at by ranges, and where labels begin
+        self.n_work = self.n_bound + self.n_labels + 1 + 2 * LANES * self.n_blocks + len(self.range_price)
         self.work = np.zeros((n_threads, self.n_work + 64))
         self._source = at, used
 
-    def set_prices(self, prices, moments, slopes=None):
+    def set_prices(self, prices, moments):
         """
         Take prices, raised by all that coordinates were rounded by, and the clusters' moments at them.
 
@@ -196,19 +179,14 @@ cdef class HullCells:
         prices : ndarray, shape (n,)
         moments : ndarray, shape (K, 10)
             See the head of this module.
-        slopes : ndarray, shape (p,), optional
-            Of a ball, the covariance of its own cluster's prices with z.
         """
-        self.slopes = np.zeros(self.n_across) if slopes is None else np.ascontiguousarray(slopes, dtype=np.float64)
-        self.slopes_length = np.linalg.norm(self.slopes) * (1 - (self.n_across + 8) * ROUND)
-        self.slopes_at_offset = -np.dot(self.slopes, self.offset)
         at, used = self._source
         found = np.where(used, np.asarray(prices)[at], -1e300).reshape(self.n_blocks, LANES)
         self.price, self.block_price = np.ascontiguousarray(found), np.ascontiguousarray(found.max(axis=1))
         self.range_price[:self.n_blocks] = self.block_price
         self.moments = np.ascontiguousarray(moments, dtype=np.float64)
 
-    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, raised=None, tables=None):
+    def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, tables=None, raised=None):
         """
         Bounds of what a component saves in cells.
 
@@ -220,10 +198,11 @@ cdef class HullCells:
             Where to begin; any is valid.
         enough : float
             A bound below this is not improved any more.
-        raised : ndarray, shape (m,), optional
-            By so much all prices are to be larger, in each cell.
         tables : tuple of ndarrays (L,), (m, K, L) and (m, K, L), optional
             Logarithms of scales, ascending; at these what the clusters save in each cell, and their masses, at most.
+
+        raised : ndarray, shape (m,), optional
+            By so much all prices are to be larger, in each cell.
 
         Returns
         -------
@@ -254,60 +233,40 @@ cdef class HullCells:
                          real *log_scale) noexcept nogil:
         cdef Cell cell
         cdef Sums sums
+        cdef real *forms
         cdef int p = self.n_across, L = self.n_labels, turn
         cdef index terms = 0
         cdef real found, following, scale = log_scale[0]
         cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
-        cell.log_low, cell.log_high, cell.raised, cell.shift = log_low, log_high, raised, MOST_SHIFT
-        cell.saved, cell.mass = saved, mass
+        cell.log_low, cell.log_high, cell.saved, cell.mass, cell.raised = log_low, log_high, saved, mass, raised
         if self.n_columns == 0:
             cell.s_low = cell.s_high = 1.0
         hull_draw(self.n_columns, cell.s_low, cell.s_high, log_low, log_high, &cell.lines)
         value[0] = INFINITY
-        if self.own < 0:
-            terms = self.bound_by_ranges(&cell, enough, work + self.n_sums, value, log_scale)
-            if self.n_across == 0 or value[0] < enough or value[0] > TOO_FAR * enough > 0:
-                return terms
-            scale = log_scale[0]
+        terms = self.bound_by_ranges(&cell, enough, work + self.n_bound, value, log_scale)
+        if self.n_across == 0 or value[0] < enough or value[0] > TOO_FAR * enough > 0:
+            return terms
+        scale = log_scale[0]
         sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
         sums.square = sums.linear + L * p
         sums.all_linear = sums.square + L * (p * (p + 1) // 2)
         sums.all_square = sums.all_linear + p
-        sums.mass_linear = sums.all_square + p * (p + 1) // 2
-        sums.mass_square = sums.mass_linear + p
-        sums.of_v = sums.mass_square + p * (p + 1) // 2
-        sums.of_u = sums.of_v + 2 * p
-        sums.square_of_u = sums.of_u + 2 * p
+        forms = work + self.n_sums
         for turn in range(MOST_TURNS):
             memset(work, 0, self.n_sums * sizeof(real))
-            terms += self.add_up(&cell, scale + raised, work + self.n_sums - LANES - self.range_price.shape[0], &sums)
+            terms += self.add_up(&cell, scale + raised, forms, &sums)
             found = self.total(&cell, scale, &sums)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
             elif turn:
                 break
-            if sums.is_directed:
-                # so much higher nothing is lacking, which costs W times as much as a higher scale does a cluster
-                found = max(1.0 - (sums.mass_curved + sums.mass_part) / sums.mass_value, LEAST_TAKEN)
-                following = min(0.0, scale + sums.lacking / (self.total_weight * found))
-            else:
-                following = min(0.0, log(max(sums.mass / self.total_weight, 1e-300)))
+            following = min(0.0, log(max(sums.mass / self.total_weight, 1e-300)))
             if value[0] < enough or (turn and value[0] > HOPELESS * enough > 0):
                 break
             if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
                 break
             scale = following
-            if self.own >= 0:  # samples nearer to 0 than that are what its bound loses
-                cell.shift = min(MOST_SHIFT, MORE_SHIFT * sums.shift)
         return terms
-
-    cdef real gain(self, const Cell *cell, real square) noexcept nogil:
-        """At least (d / 2) log s - s square / 2 of all the cell's precisions."""
-        cdef real found = cell.lines.constant[0] + cell.lines.slope[0] * square
-        cdef int i
-        for i in range(1, HULL_LINES):
-            found = max(found, cell.lines.constant[i] + cell.lines.slope[i] * square)
-        return found
 
     cdef index bound_by_ranges(self, const Cell *cell, real enough, real *work, real *value,
                                real *log_scale) noexcept nogil:
@@ -324,7 +283,7 @@ cdef class HullCells:
         for turn in range(2 * MOST_TURNS):
             if turn == 0 or fabs(scale - begin) > FARTHEST_SCALE:
                 begin = scale
-                total = self.find_tops(cell, begin, start, tops, weights)
+                total = self.find_tops(cell, begin + cell.raised, start, tops, weights)
                 terms += <index> start[L]
             # of blocks that were not looked at
             far = total * exp(scale - begin)
@@ -333,10 +292,10 @@ cdef class HullCells:
                 at, end = <index> start[k], <index> start[k + 1]
                 if at == end:
                     continue
-                hull_sums(tops + at, weights + at, end - at, scale, &above, &some)
+                hull_sums(tops + at, weights + at, end - at, scale + cell.raised, &above, &some)
                 own = above * (1 + error)
                 if k < L - 1 and own > 0:
-                    own = min(own, self.of_moments(k, cell, scale, own))
+                    own = min(own, self.of_moments(k, cell, scale + cell.raised, own))
                 if k < L - 1 and self.table_scales.shape[0]:
                     self.by_tables(k, cell, scale, &own, &some)
                 mass += some
@@ -413,155 +372,62 @@ cdef class HullCells:
             start[label] = <real> at
         return total
 
-    cdef index add_up(self, const Cell *cell, real log_scale, real *top, Sums *sums) noexcept nogil:
+    cdef index add_up(self, const Cell *cell, real log_scale, real *forms, Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
-        cdef int q = self.n_along, label, lane
+        cdef int q = self.n_along, p = self.n_across, label = -1, lane
         cdef index block, terms = 0
-        cdef real t, x, most, mass = 0, total = 0
-        cdef real rho_low = cell.low[q], rho_high = cell.high[q]
-        cdef const real *row
-        cdef real exact[3]
-        cdef bint is_ball = self.own >= 0
-        sums.mass_value = sums.mass_size = 0
-        sums.surely[0] = sums.surely[1] = sums.nearly[0] = sums.nearly[1] = sums.mass_curved = sums.mass_part = 0
-        sums.ball_value[0] = sums.ball_value[1] = sums.ball_size[0] = sums.ball_size[1] = 0
+        cdef real most, total = 0, above, some
+        cdef real slope = cell.s_low * cell.low[q]
+        cdef real[LANES] tops, slopes
+        cdef real *mosts = forms + HULL_LANES * (p + p * (p + 1) // 2)
+        cdef const real *lengths
+        cdef const real *weights
+        cdef hull_quadratics each
+        cdef hull_gain found
+        sums.mass = 0
         hull_ranges(cell.low, cell.high, q + 1, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
-                    self.range_price.shape[0], &cell.lines, top + LANES)
+                    self.range_price.shape[0], &cell.lines, mosts)
         for block in range(self.n_blocks):
-            most = top[LANES + block] + log_scale
+            most = mosts[block] + log_scale
             if most < -self.skip:
                 total += self.block_weight[block] * exp(most)
                 continue
             terms += LANES
-            hull_tops(cell.low, cell.high, q + 1, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, top)
-            row = &self.places[block, q, 0]
+            lengths, weights = &self.places[block, q, 0], &self.weight[block, 0]
+            hull_tops(cell.low, cell.high, q + 1, &self.places[block, 0, 0], &self.price[block, 0], &cell.lines, tops)
             for lane in range(LANES):
-                top[lane] += log_scale
-            label = self.block_label[block]
-            for lane in range(LANES):
-                t = top[lane]
-                if t <= 0:
-                    x = self.weight[block, lane] * exp(t if t > LEAST_LOG else LEAST_LOG)
-                    mass += x
-                    if is_ball:
-                        if t > -cell.shift:
-                            sums.nearly[0 if label == self.own else 1] += self.weight[block, lane]
-                        self.add_mass(t, x, cell.s_low * rho_low * row[lane], self.weight[block, lane],
-                                      &self.across[block, 0, lane], label == self.own, sums)
-                    continue
-                t *= 1 + 8 * ROUND
-                mass += self.weight[block, lane]
-                if is_ball:
-                    self.add_mass(t, self.weight[block, lane] * exp(t), cell.s_low * rho_low * row[lane],
-                                  self.weight[block, lane], &self.across[block, 0, lane], label == self.own, sums)
-                sums.plain[label] += self.weight[block, lane] * t
-                if self.n_across:
-                    if is_ball:
-                        x = row[lane]
-                        exact[2] = 0.5 * cell.s_high * (x * x + rho_low * rho_low)
-                        exact[0] = self.price[block, lane] + log_scale + self.gain(cell, x * x + rho_low * rho_low)
-                        exact[1] = cell.s_high * rho_high * x
-                    self.add_quadratic(
-                        cell.shift, t, cell.s_low * rho_low * row[lane], self.weight[block, lane],
-                        &self.across[block, 0, lane], label, exact, sums,
-                    )
-        sums.mass_value += total
-        sums.mass_part += total
-        sums.mass = (mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
+                tops[lane] += log_scale
+                slopes[lane] = slope * lengths[lane]
+            if label != self.block_label[block]:
+                self.collect(label, forms, sums)
+                label = self.block_label[block]
+            hull_sums(tops, weights, LANES, 0.0, &above, &some)
+            sums.mass += some
+            if not above > 0:
+                continue
+            hull_gains(tops, slopes, weights, p, &each, &found)
+            sums.plain[label] += found.plain
+            sums.value[label] += found.value
+            sums.size[label] += found.size
+            hull_add_forms(&self.across[block, 0, 0], p, each.linear, each.square, forms)
+        self.collect(label, forms, sums)
+        sums.mass = (sums.mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
         return terms
 
-    cdef void add_quadratic(self, real shift, real top, real slope, real w, const real *unit, int label,
-                            const real *exact, Sums *sums) noexcept nogil:
-        """Add a quadratic in c that is at least max(0, top - slope (1 - c)) on [-1, 1].
-
-        `exact`: y is at most exact[0] + exact[1] times the product of the sample's direction and v.
-        """
-        cdef int p = self.n_across, i, one
-        cdef real middle = top - slope, e, constant, linear, square, x
-        cdef real *b = sums.linear + label * p
-        cdef real *M = sums.square + label * (p * (p + 1) // 2)
-        if middle >= slope:
-            constant, linear, square = middle, slope, 0
-        else:
-            e = sqrt(middle * middle + slope * slope / p)
-            if e <= top:
-                e = max(e, 1e-300)
-                x = 0.25 / e
-                constant, linear = (middle + e) * (middle + e) * x, 2 * (middle + e) * slope * x
-                square = slope * slope * x
-            else:  # touches the line where c = 1, 0 where c = -1 / p
-                x = 1.0 / p
-                square = top / ((1 + x) * (1 + x))
-                linear, constant = 2 * square * x, square * x * x
-        sums.value[label] += w * constant
-        sums.size[label] += w * (top + slope + fabs(constant) + fabs(linear) + square)
-        linear *= w
-        square *= w
-        if self.own >= 0:
-            one = 0 if label == self.own else 1
-            if exact[0] >= exact[1] + shift:
-                sums.surely[one] += w
-                sums.ball_value[one] += w * exact[0]
-                sums.ball_size[one] += w * (exact[0] + exact[1] + exact[2])
-                for i in range(p):
-                    sums.of_v[one * p + i] += w * exact[1] * unit[i * LANES]
-            else:
-                sums.nearly[one] += w
-                sums.ball_value[one] += w * constant
-                sums.ball_size[one] += w * (top + slope + constant + fabs(linear) + square)
-                self.add_form(linear, square, unit, sums.of_u + one * p, sums.square_of_u + one * (p * (p + 1) // 2))
-            if one == 0:
-                return
-        self.add_form(linear, square, unit, b, M)
-
-    cdef void add_form(self, real linear, real square, const real *unit, real *b, real *M) noexcept nogil:
-        """Add linear c + square c^2, c the cosine with a unit vector."""
-        cdef int p = self.n_across, i, j
-        cdef real x, y
-        if square == 0:
-            for i in range(p):
-                b[i] += linear * unit[i * LANES]
+    cdef void collect(self, int label, real *forms, Sums *sums) noexcept nogil:
+        """Add the forms of the blocks of a label, which follow each other, and set them 0."""
+        cdef int p = self.n_across, P = p * (p + 1) // 2
+        if label < 0:
             return
-        for i in range(p):
-            x = unit[i * LANES]
-            b[i] += linear * x
-            y = x * square
-            for j in range(i + 1):
-                M[j] += y * unit[j * LANES]
-            M += i + 1
-
-    cdef void add_mass(self, real top, real most, real slope, real w, const real *unit, bint plain,
-                       Sums *sums) noexcept nogil:
-        """Add a quadratic in c that is at least min(1, exp(y)); `most`: w exp(top)."""
-        cdef real x, constant, linear, square
-        if plain or top - slope >= 0 or slope > 2 or slope < 1e-12:
-            x = min(w, most)
-            sums.mass_value += x
-            sums.mass_size += x
-            if most < w:
-                sums.mass_part += x
-            return
-        # exp(slope c) <= 1 + slope c + (exp(slope) - 1 - slope) c^2 for |c| <= 1
-        constant = most * exp(-slope)
-        linear = constant * slope
-        square = most - constant - linear
-        square = max(square, 0.0) + 16 * ROUND * most
-        sums.mass_value += constant
-        sums.mass_curved += constant
-        sums.mass_size += constant + linear + square
-        self.add_form(linear, square, unit, sums.mass_linear, sums.mass_square)
+        hull_collect(forms, p, sums.linear + label * p)
+        hull_collect(forms + HULL_LANES * p, P, sums.square + label * P)
 
     cdef real total(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
         """The bound: the best of what is known."""
-        cdef real found = self.sum_up(cell, log_scale + cell.raised, sums), log_ratio, other
+        cdef real found = self.sum_up(cell, log_scale + cell.raised, sums), log_ratio
         log_ratio = log(sums.mass / self.total_weight) - log_scale
         if log_ratio > -1e-9:
             found += self.total_weight * (max(0.0, log_ratio) + 16 * ROUND * (1 + fabs(log_scale)))
-        sums.is_directed = False
-        if self.own >= 0:
-            other = min(self.directed(cell, log_scale, sums, False), self.directed(cell, log_scale, sums, True))
-            if other < found:
-                found, sums.is_directed = other, True
         return found * (1 + 16 * ROUND)
 
     cdef real sum_up(self, const Cell *cell, real log_scale, Sums *sums) noexcept nogil:
@@ -576,7 +442,7 @@ cdef class HullCells:
         for k in range(L):
             own = sums.plain[k] * (1 + error)
             guess = INFINITY
-            if p and k != self.own:
+            if p:
                 guess = hull_largest(sums.linear + k * p, sums.square + k * P, p) + sums.value[k] + error * sums.size[k]
             if k < L - 1:
                 own = min(own, self.of_moments(k, cell, log_scale, min(own, guess)))
@@ -593,87 +459,6 @@ cdef class HullCells:
         if any_square:
             value += hull_largest(b, M, p) + error * size
         return value
-
-    cdef real directed(self, const Cell *cell, real log_scale, Sums *sums, bint by_moments) noexcept nogil:
-        """Of a ball, all in one form of v and u = v / |v|; `by_moments`: but the own cluster by its moments.
-
-        The scale depends on u as exp(g'u), so that to first order it is what the mass of that direction asks for.
-        """
-        cdef int p = self.n_across, P = p * (p + 1) // 2, j, end
-        cdef real *b = sums.all_linear
-        cdef real *M = sums.all_square
-        cdef real value, size = sums.ball_size[1], error = 4 * ROUND * (self.n_samples + 64), W = self.total_weight
-        cdef real ratio, found = -INFINITY, far = cell.high[0] * cell.s_high, of_offset = 0, of_slopes = 0
-        cdef real length = 0, curved, shift, growth, mass = max(sums.mass_value, 1e-300), taken, lacking, surely
-        memset(b, 0, p * sizeof(real))
-        curved = hull_largest(b, sums.mass_square, p)
-        for j in range(p):
-            length += sums.mass_linear[j] * sums.mass_linear[j]
-        length = sqrt(length) * (1 + 4 * ROUND * (p + 4))
-        taken = mass - sums.mass_curved
-        sums.shift = length / taken
-        shift = length / taken * (1 + 16 * ROUND) if length < cell.shift * taken else 0
-        growth = exp(shift) - 1
-        lacking = curved + sums.mass_curved * max(growth - shift, 0.0) + growth * (length + curved + sums.mass_part)
-        lacking += 16 * ROUND * mass * (1 + shift) + error * sums.mass_size + (length if shift == 0 else 0)
-        lacking *= W / mass
-        lacking += W * (log(mass / W) - log_scale + 32 * ROUND * (1 + fabs(log_scale)))
-        sums.lacking = lacking
-        surely = sums.surely[1]
-        value = sums.ball_value[1] + shift * sums.nearly[1]
-        if by_moments:
-            if not self.toward(cell, log_scale + cell.raised, shift, &found, &of_offset, &of_slopes, &surely):
-                return INFINITY
-            value += found
-            size += 2 * fabs(found)
-            found = -INFINITY
-        else:
-            surely += sums.surely[0]
-            value += sums.ball_value[0] + shift * sums.nearly[0]
-            size += sums.ball_size[0]
-        ratio = cell.low[0] * cell.s_low / far if far > 0 else 0
-        surely = surely / taken if shift > 0 else 0
-        # the largest for |v| at either end
-        for j in range(P):
-            M[j] = sums.square_of_u[P + j] + (0 if by_moments else sums.square_of_u[j])
-        for end in range(2):
-            for j in range(p):
-                b[j] = sums.of_v[p + j] + (of_offset * self.offset[j] + of_slopes * self.slopes[j] if by_moments
-                                           else sums.of_v[j])
-                if end:
-                    b[j] *= ratio
-                b[j] += sums.of_u[p + j] + (0 if by_moments else sums.of_u[j]) + surely * sums.mass_linear[j]
-            found = max(found, hull_largest(b, M, p))
-        return value + found + error * size + max(0.0, lacking)
-
-    cdef bint toward(self, const Cell *cell, real log_scale, real shift, real *value, real *offset, real *slopes,
-                     real *surely) noexcept nogil:
-        """OUT: of a ball's own cluster a bound, value + (offset o + slopes q)'v, of known variance.
-
-        ADDED to `surely`: the slope in what is added to log scale, at most `shift` in magnitude.
-
-        With o the cluster's center and q the covariance of prices and z, for any e > 0
-        max(0, y) <= (y + e)^2 / (4 e), whose mean is ((m + e)^2 + V) / (4 e); m = a - |w|^2 / 2 and
-        V = w'C w + 2 q'w + var for w = rho v - o.
-        """
-        cdef const real *at = &self.moments[self.own, 0]
-        cdef real o = self.offset_length, rho = cell.high[0], low = cell.low[0], a, middle, e, v, far = rho + o, size
-        if self.n_columns or not at[MASS] > 0:
-            return False
-        a = at[MEAN] + log_scale
-        middle = a - 0.5 * (low * low + o * o) * (1 - 64 * ROUND * self.n_across)
-        v = at[VARIANCE] + at[TOP] * (rho * rho + o * o) + 2 * self.slopes_at_offset
-        v += 2 * far * max(0.0, at[WITH_Z] - self.slopes_length)    # what the slopes' rounding can be
-        e = sqrt(middle * middle + max(v, 0.0))
-        if not e > 0 or not a - 0.5 * far * far + e > shift + 1e-9 * (fabs(a) + 1):
-            return False
-        value[0] = at[MASS] * ((middle + e) * (middle + e) + v + (rho * o + shift) * (rho * o + shift)) / (4 * e)
-        size = fabs(a) + e + far * far * (1 + at[TOP]) + far * at[WITH_Z]
-        value[0] += at[MASS] * 256 * ROUND * self.n_across * size
-        offset[0] = at[MASS] * rho * (0.5 * (middle + e) - 0.5 * at[TOP]) / e
-        slopes[0] = at[MASS] * rho * 0.5 / e
-        surely[0] += at[MASS] * 0.5 * (middle + e) / e
-        return True
 
     cdef real of_moments(self, int k, const Cell *cell, real log_scale, real least) noexcept nogil:
         """What cluster k saves, by its moments; INFINITY where that is more than `least`."""

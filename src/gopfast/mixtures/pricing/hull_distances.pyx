@@ -17,7 +17,7 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp, fabs, sqrt
 from libc.string cimport memset
 
-from gopfast.mixtures.pricing.tuning cimport LEAST_LOG
+from gopfast.mixtures.pricing.tuning cimport LEAST_LOG, NOTHING
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
 
@@ -29,6 +29,9 @@ cdef extern from "hull.h" nogil:
         double slope[HULL_LINES]
     void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
     double hull_largest(const double *b, const double *M, int p)
+
+cdef extern from "hull_forms.h" nogil:
+    void hull_add_bin(const double *b, const double *M, int p, double linear, double square, double *forms)
 
 cdef enum:
     N_SHIFTS = 8    # at most: size of arrays in C
@@ -157,7 +160,7 @@ cdef class DistanceTable:
         cdef real fourths[N_SHIFTS]
         cdef real of_mass[N_SHIFTS]
         cdef real rest[N_SHIFTS]
-        cdef real plain = 0, value = 0, size = 0, own, best, w, weight
+        cdef real plain = 0, value = 0, size = 0, own, best, w, weight, most
         cdef real plain_mass = 0, mass_value = 0, mass_size = 0, own_mass, error = 4 * ROUND * (self.n_samples + 64)
         memset(forms, 0, 2 * (p + P) * sizeof(real))
         for block in range(self.n_blocks):
@@ -168,6 +171,17 @@ cdef class DistanceTable:
             for j in range(self.starts[block], self.starts[block + 1]):
                 w = self.weights[j]
                 weight += w
+                most = tops[j] + log_scale
+                if most < NOTHING:  # nothing is saved, and next to no mass is there
+                    most = exp(max(most, LEAST_LOG)) * (1 + 16 * ROUND)
+                    above[3 * j] = above[3 * j + 1] = above[3 * j + 2] = 0
+                    below[3 * j], below[3 * j + 1], below[3 * j + 2] = most, 0, 0
+                    for q in range(self.n_shifts):
+                        rest[q] = max(rest[q], most)
+                    own_mass += w * most
+                    plain_mass += w * most
+                    mass_size += w
+                    continue
                 self.majorants(tops[j] + log_scale, slopes[j], above + 3 * j, below + 3 * j, fourths, of_mass, rest)
                 own += w * (above[3 * j] + above[3 * j + 2] / p)
                 own_mass += w * (below[3 * j] + below[3 * j + 2] / p)
@@ -261,11 +275,5 @@ cdef class DistanceTable:
 
     cdef void add_form(self, index j, const real *three, real *value, real *forms) noexcept nogil:
         """Add a bin's quadratic."""
-        cdef int p = self.n_across, i
         value[0] += self.weights[j] * three[0]
-        if three[1] > 0:
-            for i in range(p):
-                forms[i] += three[1] * self.linear[j, i]
-        if three[2] > 0:
-            for i in range(p * (p + 1) // 2):
-                forms[p + i] += three[2] * self.square[j, i]
+        hull_add_bin(&self.linear[j, 0], &self.square[j, 0], self.n_across, three[1], three[2], forms)

@@ -151,12 +151,15 @@ cdef extern from *:
     # gains are cut off here | nats | (0, 700] | argument: exp(700) is finite
     real SCALES_LARGEST "600.0"
 
-    # [hull_cells, hull_distances] Masses of samples.
+    # [hull_distances] Masses of samples.
 
     # exponents below which exponentials are not computed one by one | nats | (-700, 0) | not measured
     real LEAST_LOG "-36.0"
+    # largest y of samples below which their masses are bounded by it alone | nats | (-700, 0) |
+    # docs/notebook/groups.md
+    real NOTHING "-20.0"
 
-    # [hull_cells] Cells and balls in the hull of the means.
+    # [hull_cells, hull_shells] Cells and balls in the hull of the means.
 
     # of a range of precisions, each with a bound by moments of its own | parts | [1, inf) | not measured
     int N_PARTS "8"
@@ -164,9 +167,8 @@ cdef extern from *:
     int N_HALVINGS "30"
     # of finding a quadratic form and its largest value anew | turns | [1, inf) | argument: any gives a bound (Y2)
     int HULL_MOST_TURNS "5"
-    # part of a mass that does not grow with the scale, for the next scale of a ball | part | (0, 1] | argument: any
-    # scale gives a bound (P3)
-    real LEAST_TAKEN "0.1"
+    # most that masses may exceed what is wanted by in a shell, of what is surely in | part | (0, 1) | not measured
+    real MOST_CHANGE "0.5"
     # most that log scale may differ by direction in a ball | nats | [0, inf) | not measured
     real MOST_SHIFT "0.25"
     # of a turn more, over what the one before asked for | factor | [1, inf) | not measured

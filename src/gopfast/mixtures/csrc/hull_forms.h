@@ -1,0 +1,54 @@
+/* Quadratics in the cosine c of a block's samples with a direction u, and their sums, forms b'u + u'M u: the loops of
+   gopfast.mixtures.pricing.hull_cells, hull_shells and hull_distances. */
+#ifndef GOPFAST_HULL_FORMS_H
+#define GOPFAST_HULL_FORMS_H
+#include "hull.h"
+
+/* constant + linear c + square c^2 of every sample. */
+typedef struct {
+    double constant[HULL_BLOCK], linear[HULL_BLOCK], square[HULL_BLOCK];
+} hull_quadratics;
+
+/* What quadratics of y > 0 come to. */
+typedef struct {
+    double plain;  /* sum of w max(0, t), */
+    double value;  /* of the constants, */
+    double size;   /* and of the magnitudes of all */
+} hull_gain;
+
+/* A shell around a component: distances, and half of what the squares are above the least. */
+typedef struct {
+    double least, most, further;
+} hull_radii;
+
+/* What the samples of a shell come to. */
+typedef struct {
+    double surely; /* weight of those that are surely in; */
+    double value;  /* constants of all, */
+    double size;   /* and magnitudes; */
+    double mass;   /* of the others sum of w min(1, exp(A)), */
+    double more;   /* and by how much that may be more, but for `of_mass`, */
+    double less;   /* or less */
+} hull_shell_sums;
+
+/* OUT: quadratics that are at least w max(0, y), in p coordinates; 0 where t <= 0. */
+void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
+                hull_gain *sums);
+
+/* OUT: of y = A - (|m|^2 - least^2) / 2 + most |z| c, c in [-1, 1], quadratics that are at least w y of samples with
+   y >= shift all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))); of_mass (HULL_BLOCK,): c's
+   factor in their masses. */
+void hull_shell(const double *lengths, const double *prices, const double *weights, const hull_radii *radii,
+                double log_scale, double shift, double *restrict linear, double *restrict square,
+                double *restrict of_mass, hull_shell_sums *sums);
+
+/* IN/OUT: adds to forms (p + p (p + 1) / 2, HULL_LANES), b and the lower half of M, row by row, those of a block's unit
+   vectors (p, HULL_BLOCK). `square` may be NULL. */
+void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms);
+
+/* IN/OUT: adds to forms (p + p (p + 1) / 2,) the multiples linear b and square M of a bin's sums. */
+void hull_add_bin(const double *b, const double *M, int p, double linear, double square, double *restrict forms);
+
+/* IN/OUT: adds the sums over lanes of forms (n, HULL_LANES) to out (n,), and sets them 0. */
+void hull_collect(double *forms, ptrdiff_t n, double *out);
+#endif

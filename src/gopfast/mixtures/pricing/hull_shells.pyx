@@ -1,0 +1,242 @@
+"""What one component of a known variance can save, over shells around one: by distance, whatever the direction is.
+
+For a component at m, r <= |m| <= R, and the sample z, with v = m / R and l the logarithm of a scale,
+
+    y(v)  =  A - (|m|^2 - r^2) / 2 + R z'v,    A = l + price - (|z|^2 + r^2) / 2.
+
+Samples that are surely in have their y; of all others max(0, y) + min(1, exp(y)) has a derivative, so that it is bounded
+by a quadratic in the cosine of z and v that is right to second order at v = 0. All samples together are then a form of v.
+
+Theory: (Y4) of docs/theory/hull.md.
+"""
+
+import numpy as np
+
+from cython.parallel cimport prange, threadid
+from libc.math cimport INFINITY, exp, fabs, log, sqrt
+from libc.string cimport memset
+
+from gopfast.mixtures.pricing.tuning cimport (
+    HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, MORE_SHIFT, MOST_CHANGE, MOST_SHIFT, SAME_SCALE
+)
+from gopfast.search.rounding cimport ROUND
+from gopfast.search.types cimport index, real
+
+cdef extern from "hull.h" nogil:
+    enum:
+        HULL_BLOCK
+        HULL_LANES
+        HULL_LINES
+    ctypedef struct hull_lines:
+        double constant[HULL_LINES]
+        double slope[HULL_LINES]
+    void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
+    double hull_length(const double *b, int p)
+    double hull_top(const double *M, int p)
+    void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,
+                     const double *prices, ptrdiff_t n, const hull_lines *lines, double *out)
+
+cdef extern from "hull_forms.h" nogil:
+    ctypedef struct hull_radii:
+        double least, most, further
+    ctypedef struct hull_shell_sums:
+        double surely, value, size, mass, more, less
+    void hull_shell(const double *lengths, const double *prices, const double *weights, const hull_radii *radii,
+                    double log_scale, double shift, double *linear, double *square, double *of_mass,
+                    hull_shell_sums *sums)
+    void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)
+    void hull_collect(double *forms, ptrdiff_t n, double *out)
+
+
+cdef struct Sums:
+    hull_shell_sums all
+    real *linear    # (p,)
+    real *square    # (p (p + 1) / 2,)
+    real *of_mass   # (p,)
+
+
+cdef class Shells:
+    """
+    Samples around a component, and bounds over shells.
+
+    Parameters
+    ----------
+    samples : ndarray, shape (p, n)
+        Less the component's mean, in units of its standard deviation; p >= 2.
+    weights, prices : ndarray, shape (n,)
+        Prices raised by all that samples were rounded by. Samples with near prices and lengths are to follow each other.
+    n_threads : int
+    skip : float
+        Blocks of which no sample has y above minus this are counted as a whole.
+    """
+
+    cdef readonly int n_across, n_threads
+    cdef readonly index n_samples, n_blocks, n_terms
+    cdef real total_weight, skip
+    cdef const real[:, :, ::1] unit     # (blocks, p, HULL_BLOCK), samples of unit length,
+    cdef const real[:, ::1] length      # and their lengths
+    cdef const real[:, ::1] weight
+    cdef const real[:, ::1] price
+    cdef const real[::1] least          # (padded blocks,): ranges of the lengths,
+    cdef const real[::1] most
+    cdef const real[::1] top            # and the largest prices
+    cdef const real[::1] block_weight
+    cdef index n_forms, n_work
+    cdef real[:, ::1] work              # (threads, n_work)
+
+    def __init__(self, samples, weights, prices, int n_threads=1, real skip=14.0):
+        cdef int p = samples.shape[0]
+        self.n_across, self.n_samples, self.n_threads, self.skip, self.n_terms = p, len(weights), n_threads, skip, 0
+        self.total_weight = np.sum(weights)
+        self.n_blocks = (self.n_samples + HULL_BLOCK - 1) // HULL_BLOCK
+        n, shape = self.n_blocks * HULL_BLOCK - self.n_samples, (self.n_blocks, HULL_BLOCK)
+        # lengths rounded up, so that no cosine is above 1
+        lengths = np.sqrt(np.square(samples).sum(axis=0)) * (1 + (p + 8) * ROUND)
+        unit = samples / np.maximum(lengths, 1e-300)
+        unit = np.pad(unit, ((0, 0), (0, n))).reshape(p, *shape).transpose(1, 0, 2)
+        self.unit = np.ascontiguousarray(unit)
+        both = np.pad(lengths, (0, n), mode="edge").reshape(shape)
+        self.length = both
+        self.weight = np.ascontiguousarray(np.pad(weights, (0, n)).reshape(shape))
+        found = np.pad(prices, (0, n), constant_values=-1e300).reshape(shape)
+        self.price = np.ascontiguousarray(found)
+        more = (0, (HULL_LANES - self.n_blocks % HULL_LANES) % HULL_LANES)
+        self.least, self.most = np.pad(both.min(axis=1), more), np.pad(both.max(axis=1), more)
+        self.top = np.pad(found.max(axis=1), more, constant_values=-1e300)
+        self.block_weight = np.asarray(self.weight).sum(axis=1) * (1 + HULL_BLOCK * ROUND)
+        self.n_forms = p + p * (p + 1) // 2
+        # forms and their sums, those of masses, what a block has, and the largest y of each
+        self.n_work = (HULL_LANES + 1) * (self.n_forms + p) + 3 * HULL_BLOCK + len(self.top)
+        self.work = np.zeros((n_threads, self.n_work + 64))
+
+    def bound(self, low, high, log_scale, raised, real enough=-INFINITY):
+        """
+        Bounds of what a component saves in shells.
+
+        Parameters
+        ----------
+        low, high : ndarray, shape (m,)
+            Least and largest distances; high is above 0.
+        log_scale : ndarray, shape (m,)
+            Where to begin; any is valid.
+        raised : ndarray, shape (m,)
+            By so much all prices are to be larger, in each shell.
+        enough : float
+            A bound below this is not improved any more.
+
+        Returns
+        -------
+        values, log_scale : ndarray, shape (m,)
+        """
+        cdef const real[::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
+        cdef const real[::1] more = np.ascontiguousarray(raised)
+        cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))
+        cdef index m = lows.shape[0], i, terms = 0
+        for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
+            terms += self.bound_one(lows[i], highs[i], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i])
+        self.n_terms += terms
+        return np.asarray(values), np.asarray(scales)
+
+    cdef index bound_one(self, real low, real high, real raised, real enough, real *work, real *value,
+                         real *log_scale) noexcept nogil:
+        cdef hull_radii radii
+        cdef Sums sums
+        cdef int p = self.n_across, turn
+        cdef index terms = 0
+        cdef real found, scale = log_scale[0], following, shift = MOST_SHIFT, change = 0
+        radii.least, radii.most = low, high
+        radii.further = 0.5 * (high * high - low * low) * (1 + 8 * ROUND)
+        sums.linear = work + (HULL_LANES * (self.n_forms + p))
+        sums.square = sums.linear + p
+        sums.of_mass = sums.linear + self.n_forms
+        value[0] = INFINITY
+        for turn in range(MOST_TURNS):
+            memset(sums.linear, 0, (self.n_forms + p) * sizeof(real))
+            terms += self.add_up(&radii, scale + raised, shift, work, &sums)
+            found = self.total(&radii, scale, raised, shift, &sums, &change)
+            if found < value[0]:
+                value[0], log_scale[0] = found, scale
+            elif turn:
+                break
+            if value[0] < enough or (turn and value[0] > HOPELESS * enough > 0):
+                break
+            following = min(0.0, log(max((sums.all.surely + sums.all.mass) / self.total_weight, 1e-300)))
+            if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
+                break
+            scale = following
+            # samples nearer to 0 than that are what the bound loses
+            shift = min(MOST_SHIFT, MORE_SHIFT * change)
+        return terms
+
+    cdef index add_up(self, const hull_radii *radii, real log_scale, real shift, real *work, Sums *sums) noexcept nogil:
+        """Add all samples; return how many were looked at."""
+        cdef int p = self.n_across
+        cdef index block, terms = 0
+        cdef real total = 0, most
+        cdef real *mass_forms = work + HULL_LANES * self.n_forms
+        cdef real *linear = sums.of_mass + p
+        cdef real *square = linear + HULL_BLOCK
+        cdef real *of_mass = square + HULL_BLOCK
+        cdef real *mosts = of_mass + HULL_BLOCK
+        cdef hull_lines lines
+        cdef hull_shell_sums each
+        hull_draw(0, 1.0, 1.0, 0.0, 0.0, &lines)
+        hull_ranges(&radii.least, &radii.most, 1, &self.least[0], &self.most[0], &self.top[0], self.top.shape[0],
+                    &lines, mosts)
+        memset(&sums.all, 0, sizeof(hull_shell_sums))
+        for block in range(self.n_blocks):
+            most = mosts[block] + log_scale
+            if most < -self.skip:
+                total += self.block_weight[block] * exp(most)
+                continue
+            terms += HULL_BLOCK
+            hull_shell(&self.length[block, 0], &self.price[block, 0], &self.weight[block, 0], radii, log_scale, shift,
+                       linear, square, of_mass, &each)
+            sums.all.surely += each.surely
+            sums.all.value += each.value
+            sums.all.size += each.size
+            sums.all.mass += each.mass
+            sums.all.more += each.more
+            sums.all.less += each.less
+            hull_add_forms(&self.unit[block, 0, 0], p, linear, square if each.mass > 0 else NULL, work)
+            if each.mass > 0:
+                hull_add_forms(&self.unit[block, 0, 0], p, of_mass, NULL, mass_forms)
+        total *= 1 + 8 * ROUND
+        sums.all.value += total
+        sums.all.size += total
+        sums.all.more += total
+        hull_collect(work, p, sums.linear)
+        hull_collect(work + HULL_LANES * p, self.n_forms - p, sums.square)
+        hull_collect(mass_forms, p, sums.of_mass)
+        return terms
+
+    cdef real total(self, const hull_radii *radii, real log_scale, real raised, real shift, const Sums *sums,
+                    real *change) noexcept nogil:
+        """The bound; OUT `change`: most that log scale is less by direction."""
+        cdef int p = self.n_across
+        cdef const hull_shell_sums *all = &sums.all
+        cdef real error = 4 * ROUND * (self.n_samples + 64), S = all.surely, W = self.total_weight
+        cdef real wanted = W * exp(log_scale), rounding, length, square, least, most, way, found
+        # of all masses, and of the exponential
+        rounding = (error + 2.0**-40) * (S + all.mass + all.more + all.less + wanted) + error * all.size
+        way = hull_length(sums.of_mass, p)
+        # what masses are above W e^l, at most, and below it
+        most = S + all.mass - wanted + all.more + way + rounding
+        least = wanted - S - all.mass + all.less + way + rounding
+        change[0] = max(least, 0.0) / max(S, 1e-300)
+        if not most < MOST_CHANGE * S:
+            return INFINITY
+        found = max(max(most, least), 0.0)
+        found = 0.5 * found * found / (S - max(most, 0.0)) * (1 + 64 * ROUND)
+        found += max(least - shift * S, 0.0) + rounding + all.value + S - wanted
+        length, square = hull_length(sums.linear, p), hull_top(sums.square, p)
+        return (found + _most_within(radii, length, square, S * (1 - error))) + 16 * ROUND * fabs(found)
+
+
+cdef real _most_within(const hull_radii *radii, real length, real square, real bent) noexcept nogil:
+    """At least length t + square t^2 - bent (|m|^2 - r^2) / 2 for |m| = t R, r the least."""
+    cdef real r = radii.least, R = radii.most, first = r / R, curve = square - 0.5 * bent * R * R, best
+    best = max(length + square - bent * radii.further * (1 - 32 * ROUND), (length + square * first) * first)
+    if curve < 0 and -2 * curve * first < length < -2 * curve:
+        best = max(best, 0.5 * bent * r * r - 0.25 * length * length / curve)
+    return best + 64 * ROUND * (length + square + bent * R * R)

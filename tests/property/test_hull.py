@@ -135,6 +135,29 @@ def test_few_samples_save_no_more_than_their_shell_says(seed):
             assert min(found[0], again[0]) >= value - 1e-9 * (1.0 + value), (n, p, low, high, found, value)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_shells_hold_at_scales_far_too_large_and_with_most_samples_left_out(seed):
+    """Masses far below what the scale asks for, and nearly all weight in blocks that are counted as a whole."""
+    rng = np.random.default_rng([seed, 9])
+    for _ in range(40):
+        n, p = 96, int(rng.integers(2, 5))
+        z = rng.standard_normal((p, n))
+        z[0, 32:] += rng.choice([0.0, 7.0, 12.0])  # blocks of their own
+        weights = np.where(np.arange(n) < 32, 1.0, rng.choice([1.0, 1e4, 1e6]))
+        prices = rng.uniform(0.3, 3.0) + 0.5 * np.square(z).sum(axis=0)
+        prices[32:] -= rng.choice([0.0, 12.0, 20.0])
+        high = rng.choice([0.01, 0.3, 1.0])
+        low = high * rng.choice([0.3, 0.9])
+        shells = Shells(z, weights, prices + 1e-13 * (1.0 + np.abs(prices)))
+        scale = math.log(32.0 / weights.sum()) + rng.choice([0.0, 1.0, 5.0])
+        found, _ = shells.bound([low], [high], [scale], [0.0], enough=1e300)  # at this scale alone
+        for _ in range(6):
+            m = rng.standard_normal(p)
+            m *= rng.uniform(low, high) / np.linalg.norm(m)
+            value, _ = best_saved(weights, prices - 0.5 * np.square(z - m[:, None]).sum(axis=0))
+            assert found[0] >= value - 1e-9 * (1.0 + value), (low, high, scale, found, value)
+
+
 def test_a_shell_loses_what_is_of_second_order():
     """Around a component that saves most near it, in a cluster beside another."""
     rng = np.random.default_rng(3)

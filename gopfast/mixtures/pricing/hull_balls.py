@@ -129,7 +129,10 @@ class Ball:
         asked[0] = False
         asked = np.flatnonzero(asked)
         middle = np.sqrt(self.low[asked] * self.high[asked])
-        self.low, self.values = np.insert(self.low, asked + 1, middle), np.insert(self.values, asked + 1, 0.0)
+        # what is known of both halves, until they have bounds of their own
+        self.low, self.values = (
+            np.insert(self.low, asked + 1, middle), np.insert(self.values, asked + 1, self.values[asked])
+        )  # fmt: skip
         self.high, self.scales = np.insert(self.high, asked, middle), np.insert(self.scales, asked, self.scales[asked])
         self.todo = (asked + np.arange(len(asked)))[:, None] + [0, 1]
         self.todo = self.todo.ravel()

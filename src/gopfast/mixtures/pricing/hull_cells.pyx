@@ -202,12 +202,14 @@ cdef class HullCells:
             Logarithms of scales, ascending; at these what the clusters save in each cell, and their masses, at most.
 
         raised : ndarray, shape (m,), optional
-            By so much all prices are to be larger, in each cell.
+            By so much all prices are to be larger, in each cell; not with tables, which are of the prices as they are.
 
         Returns
         -------
         values, log_scale : ndarray, shape (m,)
         """
+        if tables is not None and raised is not None:
+            raise ValueError("raised: tables are of the prices as they are")
         cdef const real[:, ::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
         cdef const real[:, ::1] logs = np.ascontiguousarray(log_precision)
         cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))

@@ -242,7 +242,8 @@ LITTLE = 0.25
 HULL_HEIGHTS = (2.5, 2.0, 1.6, 1.6, 1.3)
 # that a sample of several components may lose by each | nats | [0, inf) | docs/notebook/groups.md
 HULL_AMBIGUOUS = (1e-3, 1e-4, 1e-4, 1e-5, 1e-5)
-# of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) | docs/notebook/groups.md
+# of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) |
+# docs/notebook/groups.md
 HULL_REACHED = (0.85, 0.5, 0.5, 0.5, 0.5)
 # that prices may lose more than those that lose least | nats a sample | (0, inf) | docs/notebook/groups.md
 HULL_LOSS = 8e-5

@@ -49,6 +49,10 @@ class Atoms:
         About what it saves there.
     masses : ndarray, shape (K,)
         Of its samples.
+    own, rest : ndarray, shape (n,)
+        -log p of the samples in the mixture, and what other components than the most likely one have of each.
+    needed : ndarray, shape (K,)
+        Prices at which a component's samples save most at its own parameters, in nats each.
     prices : ndarray, shape (n,)
     lost : float
         What the bound at them is below the solution, if nothing saves more than the components.
@@ -80,16 +84,36 @@ class Atoms:
         weights = self.weights[some] * (math.fsum(self.weights) / math.fsum(self.weights[some]))
         return Atoms(self.samples[:, some], weights, self.shares, self.means, self.precisions, self.free)
 
+    def share(self):
+        """Share the samples out among the components as they are before any moves, and yield after every few passes."""
+        K, w = len(self.shares), self.weights
+        logs = np.log(self.shares)[:, None] - np.array([self.costs(k) for k in range(K)])
+        top = logs.max(axis=0)
+        parts = np.exp(logs - top)
+        total = parts.sum(axis=0)
+        self.own, shares = -(top + np.log(total)), parts / total
+        self.nearest, rest = shares.argmax(axis=0), 1.0 - shares.max(axis=0)
+        self.labels, self.rest = np.where(rest < CLEAR, self.nearest, K), np.maximum(rest, 1e-300)
+        self.masses = shares @ w
+        yield
+        self.needed = np.zeros(K)
+        for k in range(K):
+            self.needed[k] = self._needed(k, w * shares[k] / self.masses[k])
+            yield
+
     def price_well(self):
         """Find the highest prices that lose about as little as any, and yield as `price` does."""
         W, means, precisions, some = math.fsum(self.weights), self.means, self.precisions, self.drawn(DRAWN)
-        tried, terms = [], some.n_terms
+        tried = []
+        yield from self.share()
+        if some is not self:
+            yield from some.share()
         for height, ambiguous, reached in zip(HEIGHTS, AMBIGUOUS, REACHED, strict=True):
             some.means, some.precisions = means.copy(), precisions.copy()
             found = yield from some.price(height, ambiguous, reached)
             tried.append((some.lost, height, ambiguous, reached, found, some.means, some.precisions))
         if some is not self:
-            self.n_terms += some.n_terms - terms
+            self.n_terms += some.n_terms
         # some samples have a better solution of their own, which all prices lose alike
         enough = min(lost for lost, *_ in tried) + LOSS * W
         best = next(one for one in tried if one[0] <= enough)
@@ -101,7 +125,7 @@ class Atoms:
 
     def price(self, height, ambiguous, reached, found=None):
         """
-        Find prices, and yield after every few passes over the samples.
+        Find prices of samples that are shared out, and yield after every few passes over them.
 
         Parameters
         ----------
@@ -119,26 +143,12 @@ class Atoms:
         tuple of ndarrays (K,)
             The same at last.
         """
-        K, w = len(self.shares), self.weights
-        logs = np.log(self.shares)[:, None] - np.array([self.costs(k) for k in range(K)])
-        top = logs.max(axis=0)
-        parts = np.exp(logs - top)
-        total = parts.sum(axis=0)
-        own = -(top + np.log(total))
-        shares = parts / total
-        label, rest = shares.argmax(axis=0), 1.0 - shares.max(axis=0)
-        self.labels, self.nearest = np.where(rest < CLEAR, label, K), label
-        self.masses = masses = shares @ w
-        yield
+        K, w, own, label, rest, masses = len(self.shares), self.weights, self.own, self.nearest, self.rest, self.masses
         if found is None:
-            needed = np.zeros(K)
-            for k in range(K):
-                needed[k] = self._needed(k, w * shares[k] / masses[k])
-                yield
-            each = height * max(masses * needed) / masses
-            found = each, self._allowed(label, np.maximum(rest, 1e-300), each, masses, ambiguous, reached)
+            each = height * max(masses * self.needed) / masses
+            found = each, self._allowed(label, rest, each, masses, ambiguous, reached)
         each, allowed = found
-        most = np.log1p(allowed[label] / np.maximum(rest, 1e-300))
+        most = np.log1p(allowed[label] / rest)
         values = np.zeros(K)
         for turn in range(N_EQUAL + 1):
             self.prices = own + np.minimum(each[label], most)

@@ -20,39 +20,15 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
+from gopfast.mixtures.pricing.hull_loops cimport (
+    HULL_BLOCK, HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_gain, hull_gains, hull_largest, hull_lines,
+    hull_quadratics, hull_ranges, hull_sums, hull_tops
+)
 from gopfast.mixtures.pricing.tuning cimport (
     FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, N_HALVINGS, N_PARTS, SAME_SCALE, TOO_FAR
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef extern from "hull.h" nogil:
-    enum:
-        HULL_BLOCK
-        HULL_LANES
-        HULL_LINES
-    ctypedef struct hull_lines:
-        double constant[HULL_LINES]
-        double slope[HULL_LINES]
-    void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
-    double hull_largest(const double *b, const double *M, int p)
-    void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,
-                     const double *prices, ptrdiff_t n, const hull_lines *lines, double *out)
-    void hull_tops(const double *low, const double *high, int n_rows, const double *coordinates, const double *prices,
-                   const hull_lines *lines, double *out)
-    void hull_sums(const double *tops, const double *weights, ptrdiff_t n, double shift, double *above, double *mass)
-
-cdef extern from "hull_forms.h" nogil:
-    ctypedef struct hull_quadratics:
-        double constant[HULL_BLOCK]
-        double linear[HULL_BLOCK]
-        double square[HULL_BLOCK]
-    ctypedef struct hull_gain:
-        double plain, value, size
-    void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
-                    hull_gain *sums)
-    void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)
-    void hull_collect(double *forms, ptrdiff_t n, double *out)
 
 # Samples of a block, which follow each other in memory: HULL_BLOCK.
 cpdef enum:
@@ -127,7 +103,6 @@ cdef class HullCells:
     cdef const real[:, ::1] high
     cdef real[::1] range_price              # (padded blocks,)
     cdef const real[::1] block_weight
-    cdef real[::1] block_price
     cdef const int[::1] block_label
     cdef const real[:, ::1] centers
     cdef real[:, ::1] moments
@@ -160,7 +135,7 @@ cdef class HullCells:
         self.block_weight = np.ascontiguousarray(np.asarray(self.weight).sum(axis=1) * (1 + LANES * ROUND))
         self.block_label = np.ascontiguousarray(starts, dtype=np.intc)
         self.centers = np.ascontiguousarray(centers, dtype=np.float64)
-        self.price, self.block_price = np.zeros(shape), np.zeros(self.n_blocks)
+        self.price = np.zeros(shape)
         self.moments = np.zeros((K, N_MOMENTS))
         # sums by quadratics, those of the blocks of one label by lanes, and the blocks' tops
         self.n_sums = self.n_labels * (3 + p + p * (p + 1) // 2) + p + p * (p + 1) // 2
@@ -182,8 +157,7 @@ cdef class HullCells:
         """
         at, used = self._source
         found = np.where(used, np.asarray(prices)[at], -1e300).reshape(self.n_blocks, LANES)
-        self.price, self.block_price = np.ascontiguousarray(found), np.ascontiguousarray(found.max(axis=1))
-        self.range_price[:self.n_blocks] = self.block_price
+        self.price, np.asarray(self.range_price)[:self.n_blocks] = np.ascontiguousarray(found), found.max(axis=1)
         self.moments = np.ascontiguousarray(moments, dtype=np.float64)
 
     def bound(self, low, high, log_precision, log_scale, real enough=-INFINITY, tables=None, raised=None):

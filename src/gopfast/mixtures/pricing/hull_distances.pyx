@@ -17,21 +17,12 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp, fabs, sqrt
 from libc.string cimport memset
 
+from gopfast.mixtures.pricing.hull_loops cimport (
+    HULL_LINES, hull_add_bin, hull_draw, hull_largest, hull_lines
+)
 from gopfast.mixtures.pricing.tuning cimport LEAST_LOG, NOTHING
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef extern from "hull.h" nogil:
-    enum:
-        HULL_LINES
-    ctypedef struct hull_lines:
-        double constant[HULL_LINES]
-        double slope[HULL_LINES]
-    void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
-    double hull_largest(const double *b, const double *M, int p)
-
-cdef extern from "hull_forms.h" nogil:
-    void hull_add_bin(const double *b, const double *M, int p, double linear, double square, double *forms)
 
 cdef enum:
     N_SHIFTS = 8    # at most: size of arrays in C

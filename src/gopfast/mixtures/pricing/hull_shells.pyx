@@ -16,36 +16,15 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
+from gopfast.mixtures.pricing.hull_loops cimport (
+    HULL_BLOCK, HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_length, hull_lines, hull_radii, hull_ranges,
+    hull_shell, hull_shell_sums, hull_top
+)
 from gopfast.mixtures.pricing.tuning cimport (
     HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, MORE_SHIFT, MOST_CHANGE, MOST_SHIFT, SAME_SCALE
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
-
-cdef extern from "hull.h" nogil:
-    enum:
-        HULL_BLOCK
-        HULL_LANES
-        HULL_LINES
-    ctypedef struct hull_lines:
-        double constant[HULL_LINES]
-        double slope[HULL_LINES]
-    void hull_draw(int d, double s_low, double s_high, double log_low, double log_high, hull_lines *lines)
-    double hull_length(const double *b, int p)
-    double hull_top(const double *M, int p)
-    void hull_ranges(const double *low, const double *high, int n_rows, const double *least, const double *most,
-                     const double *prices, ptrdiff_t n, const hull_lines *lines, double *out)
-
-cdef extern from "hull_forms.h" nogil:
-    ctypedef struct hull_radii:
-        double least, most, further
-    ctypedef struct hull_shell_sums:
-        double surely, value, size, mass, more, less
-    void hull_shell(const double *lengths, const double *prices, const double *weights, const hull_radii *radii,
-                    double log_scale, double shift, double *linear, double *square, double *of_mass,
-                    hull_shell_sums *sums)
-    void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)
-    void hull_collect(double *forms, ptrdiff_t n, double *out)
 
 
 cdef struct Sums:

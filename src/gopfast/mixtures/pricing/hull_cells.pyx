@@ -21,7 +21,7 @@ from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.hull_loops cimport (
-    HULL_BLOCK, HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_gain, hull_gains, hull_largest, hull_lines,
+    HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_gain, hull_gains, hull_largest, hull_lines,
     hull_quadratics, hull_ranges, hull_sums, hull_tops
 )
 from gopfast.mixtures.pricing.tuning cimport (

@@ -4,8 +4,9 @@ For a component at m, r <= |m| <= R, and the sample z, with v = m / R and l the 
 
     y(v)  =  A - (|m|^2 - r^2) / 2 + R z'v,    A = l + price - (|z|^2 + r^2) / 2.
 
-Samples that are surely in have their y; of all others max(0, y) + min(1, exp(y)) has a derivative, so that it is bounded
-by a quadratic in the cosine of z and v that is right to second order at v = 0. All samples together are then a form of v.
+Samples that are surely in have their y; of all others max(0, y) + min(1, exp(y)) has a derivative, so that it is
+bounded by a quadratic in the cosine of z and v that is right to second order at v = 0. All samples together are then a
+form of v.
 
 Theory: (Y4) of docs/theory/hull.md.
 """
@@ -13,7 +14,7 @@ Theory: (Y4) of docs/theory/hull.md.
 import numpy as np
 
 from cython.parallel cimport prange, threadid
-from libc.math cimport INFINITY, exp, fabs, log, sqrt
+from libc.math cimport INFINITY, exp, fabs, log
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.hull_loops cimport (
@@ -43,7 +44,8 @@ cdef class Shells:
     samples : ndarray, shape (p, n)
         Less the component's mean, in units of its standard deviation; p >= 2.
     weights, prices : ndarray, shape (n,)
-        Prices raised by all that samples were rounded by. Samples with near prices and lengths are to follow each other.
+        Prices raised by all that samples were rounded by. Samples with near prices and lengths are to follow each
+        other.
     n_threads : int
     skip : float
         Blocks of which no sample has y above minus this are counted as a whole.
@@ -112,7 +114,9 @@ cdef class Shells:
         cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))
         cdef index m = lows.shape[0], i, terms = 0
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
-            terms += self.bound_one(lows[i], highs[i], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i])
+            terms += self.bound_one(
+                lows[i], highs[i], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i]
+            )
         self.n_terms += terms
         return np.asarray(values), np.asarray(scales)
 

@@ -23,6 +23,7 @@ DENSE = (
     "pricing.master", "pricing.price_cell", "relaxations.corners", "relaxations.entropic",
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
+             "gopfast.mixtures.pricing.group_pricing": ["groups_sums"],
              "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_distances": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_shells": ["hull", "hull_forms"]} | {

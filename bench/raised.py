@@ -1,7 +1,10 @@
 """What prices as high as merging allows prove of matrices of two columns, and what bounds say of their cells.
 
-Usage: python bench/raised.py [--seconds 20] [--heights 0.35 ...] --rows "2000 2 3 6" ... (samples, columns, components,
-           standard deviations apart): from scikit-learn's fit, with nothing else
+Usage: python bench/raised.py [--seconds 20] [--heights 0.35 ...] [--kind full] [--merged 0.9] --rows "2000 2 3 6" ...
+           (samples, columns, components, standard deviations apart): from scikit-learn's fit, with nothing else.
+           Clusters have unequal weights where the kind is not full. Prints prices above -log p of the largest
+           component, nats open a sample, of these what prices lose, cells, million terms, processor seconds, whether it
+           ended
        python bench/raised.py --pointwise --rows "2000 2 3 4": cells of one half width in the components' own units
            around points near the components; medians of four numbers, each over what a component saves at its best:
            G at 40 points of the cell, the bound by minorant and facets (P5), that by each sample's least cost in the
@@ -14,7 +17,7 @@ import math
 import time
 
 import numpy as np
-from everyday import clusters
+from everyday import clusters, unequal
 from gopfast.mixtures.primal.em import MixturePrimal
 from sklearn.mixture import GaussianMixture
 
@@ -26,31 +29,30 @@ from gopfast.mixtures.pricing.hull_atoms import saved
 LOG_2_PI = math.log(2 * math.pi)
 
 
-def begun(n, d, K, apart):
+def begun(n, d, K, apart, kind="full"):
     """Return the bound before its first step, and the value of its solution."""
-    X = clusters(n, d, K, apart, "full", 0)
-    problem = gopfast.GaussianMixture(X, K, covariance="full")
+    X = clusters(n, d, K, apart, kind, 0) if kind == "full" else unequal(n, d, K, apart, kind, 20)
+    problem = gopfast.GaussianMixture(X, K, covariance=kind)
     family = engine.family(problem)
-    fit = GaussianMixture(K, n_init=3, random_state=0).fit(X)
-    family.suggest(fit.weights_, fit.means_, fit.covariances_)
-    start = family.suggested()
-    vector, (value, *_), _ = MixturePrimal(family).em(start[:K], start[K:], 0.0, 2000)[:3]
+    fit = GaussianMixture(K, covariance_type="spherical" if kind == "known" else kind, n_init=3, random_state=0).fit(X)
+    start = family.pack(fit.means_, None if kind == "known" else fit.covariances_)
+    vector, (value, *_), _ = MixturePrimal(family).em(fit.weights_, start, 0.0, 2000)[:3]
     return raised.RaisedBound(family, problem, vector, value - 1e-3), value
 
 
-def row(n, d, K, apart, seconds):
-    """Return a line: height, nats open per sample, of these what prices lose, cells, processor seconds, if it ended."""
+def row(n, d, K, apart, kind, seconds):
+    """Return a line, as the usage says."""
     since = time.process_time()
-    bound, value = begun(n, d, K, apart)
+    bound, value = begun(n, d, K, apart, kind)
     more = True
     while more and time.process_time() - since < seconds:
         more = bound.step(math.inf)
-    name = f"{n:,} x {d}, K={K}, {apart:g} apart"
+    name = f"{n:,} x {d}, K={K}, {kind}, {apart:g} apart"
     if not math.isfinite(bound.lower):
         return f"{name} | no prices are of use"
     lost, took = value - bound.total + K * bound.attained, time.process_time() - since
     told = f"{raised.HEIGHTS[bound.height - 1]:g} | {(value - bound.lower) / n:.2g} | {lost / n:.2g}"
-    return f"{name} | {told} | {bound.pricing.n_cells:,} | {took:.1f} | {not more}"
+    return f"{name} | {told} | {bound.pricing.n_cells:,} | {bound.n_terms / 1e6:,.0f} | {took:.1f} | {not more}"
 
 
 def pointwise(n, d, K, apart):
@@ -126,18 +128,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--heights", type=float, nargs="*", help="only these prices above -log p are tried")
+    parser.add_argument("--kind", default="full", choices=["full", "diag", "spherical", "known"])
+    parser.add_argument("--merged", type=float, help="part of v that a component on two clusters may save")
     parser.add_argument("--pointwise", action="store_true")
     parser.add_argument("--rows", nargs="*", default=["2000 2 3 8", "2000 2 3 6", "2000 2 3 4"])
     arguments = parser.parse_args()
     if arguments.heights:
         raised.HEIGHTS = tuple(arguments.heights)
+    if arguments.merged:
+        raised.MERGED = raised.MERGED_KNOWN = arguments.merged
     for text in arguments.rows:
         n, d, K, apart = text.split()
         case = int(n), int(d), int(K), float(apart)
         if arguments.pointwise:
             pointwise(*case)
         else:
-            print(row(*case, arguments.seconds), flush=True)
+            print(row(*case, arguments.kind, arguments.seconds), flush=True)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ def best_fit(problem, label):
 @pytest.mark.parametrize("covariance", ["full", "diag", "spherical", "known"])
 def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, height, n, covariance, monkeypatch):
     """The limit lies above a known value: no search may end by proof, however poor prices are."""
-    for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "SLACK": 1e9, "LOSS": math.inf, "BETTER": math.inf,
+    for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "MERGED_KNOWN": math.inf, "SLACK": 1e9,
+                        "LOSS": math.inf, "BETTER": math.inf,
                         "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "N_CLIMBS": 5, "DRAWN": 500}.items():  # fmt: skip
         monkeypatch.setattr(raised, name, value)
     for K in (2, 3):

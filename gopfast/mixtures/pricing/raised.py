@@ -36,6 +36,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_HEIGHTS as HEIGHTS,
     RAISED_LOSS as LOSS,
     RAISED_MERGED as MERGED,
+    RAISED_MERGED_KNOWN as MERGED_KNOWN,
     RAISED_MOST_CELLS as MOST_CELLS,
     RAISED_MOST_DIAGONAL as MOST_DIAGONAL,
     RAISED_MOST_KNOWN as MOST_KNOWN,
@@ -74,7 +75,11 @@ class RaisedBound(CellLearner):
     ----------
     lower : float
         Proved, in nats.
+    at_work : float
+        The same by the prices at hand alone.
     """
+
+    at_work = -math.inf
 
     def __init__(self, family, problem, solution, limit, threads=1, record=None):
         self.family, self.problem, self.solution = family, problem, np.array(solution)
@@ -198,7 +203,8 @@ class RaisedBound(CellLearner):
         if not self.some.lost(prices, values) < most:
             return
         self.terms += self.merged_costs.size
-        if self.some.values(prices, self.merged_costs).max() > MERGED * values.max():
+        most_merged = MERGED_KNOWN if isinstance(self.family, GaussianFamily) else MERGED
+        if self.some.values(prices, self.merged_costs).max() > most_merged * values.max():
             return
         if self.raised is not self.some:
             found = yield from self._equal(self.raised, found[0], ambiguous, few=True)
@@ -270,10 +276,10 @@ class RaisedBound(CellLearner):
         K, pricing = self.n_components, self.pricing
         above = self.attained * (1.0 + SLACK) + self.tolerance / K  # a value that these prices were not to allow
         reason = pricing.search(self.total, self.limit, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
-        self.lower = max(self.lower, self.proved(self.total))
+        self.at_work = self.proved(self.total)
+        self.lower = max(self.lower, self.at_work)
         if reason == "attained":
-            self.phase = "prices"
-            return True
+            return self._other_prices()
         is_last = self.stage + 1 == len(AMBIGUOUS)
         if not is_last and reason != "proved" and K * (pricing.supremum - self.attained) <= TOLD * self.lost:
             return self._next_stage()
@@ -291,7 +297,12 @@ class RaisedBound(CellLearner):
 
     def _next_stage(self):
         """Have prices next that lose less of samples of several components, no higher than those at hand."""
-        self.stage, self.height, self.phase = self.stage + 1, self.height - 1, "prices"
+        self.stage, self.height = self.stage + 1, self.height - 1
+        return self._other_prices()
+
+    def _other_prices(self):
+        """Have other prices next."""
+        self.phase, self.at_work = "prices", -math.inf
         return True
 
 

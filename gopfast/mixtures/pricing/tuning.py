@@ -393,6 +393,9 @@ RAISED_BETTER = 0.5
 RAISED_LOSS = 0.004
 # most that a component on two clusters may save, of what one on one does | part | (0, 1) | docs/notebook/groups.md
 RAISED_MERGED = 0.9
+# the same of known variances, which lose less by lower prices than by cells about two clusters | part | (0, 1) |
+# docs/notebook/groups.md
+RAISED_MERGED_KNOWN = 0.7
 # by which a value is above that of the solution's components | part | (0, 1) | not measured
 RAISED_SLACK = 1e-3
 # that tell which heights are of use, at most | samples | [1, inf) | not measured

@@ -3,6 +3,7 @@
 #include "clones.h"
 #include "groups.h"
 #include <math.h>
+#include <string.h>
 
 #define EACH for (int l = 0; l < GROUPS_LANES; l++)
 #define MOST_COLUMNS 16
@@ -11,9 +12,51 @@
 static inline double largest(double a, double b) { return a > b ? a : b; }
 static inline double smallest(double a, double b) { return a < b ? a : b; }
 
+/* exp(x), |x| <= 700, to 8 units in the last place. x = n log 2 + r, |r| <= 0.3466; Taylor to r^13, remainder 4e-18. */
+static inline double exponential(double x)
+{
+    const double t = x * 0x1.71547652b82fep0 + 0x1.8p52, n = t - 0x1.8p52;
+    const double r = (x - n * 0x1.62e42fefa0000p-1) - n * 0x1.cf79abc9e3b3ap-40, y = r * r;
+    double odd = 1.0 / 6227020800.0, even = 1.0 / 479001600.0, p;
+    long long bits, power;
+    odd = odd * y + 1.0 / 39916800.0;
+    odd = odd * y + 1.0 / 362880.0;
+    odd = odd * y + 1.0 / 5040.0;
+    odd = odd * y + 1.0 / 120.0;
+    odd = odd * y + 1.0 / 6.0;
+    even = even * y + 1.0 / 3628800.0;
+    even = even * y + 1.0 / 40320.0;
+    even = even * y + 1.0 / 720.0;
+    even = even * y + 1.0 / 24.0;
+    even = even * y + 0.5;
+    p = 1.0 + (r + y * (even + r * odd));
+    memcpy(&bits, &p, sizeof p);
+    memcpy(&power, &t, sizeof t);
+    bits = (long long)((unsigned long long)bits + ((unsigned long long)power << 52));
+    memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+/* E exp(y) <= exp(mean) (1 + V / (2 (1 - above / 3))) where no y is further above, by Bernstein's series. */
+static inline __attribute__((always_inline))
+void exponentials(const groups_limits *limits, groups_known *known)
+{
+    const double first = limits->least_exponent, last = limits->largest_exponent;
+    EACH
+    {
+        const double mean = known->mean[l], high = known->high[l], above = largest(0.0, high - mean);
+        const double least = exponential(smallest(last, largest(first, mean)));
+        const double end = exponential(smallest(last, largest(first, high))) * (1 + 64 * UNIT);
+        const double part = above < limits->near ? 2 - above * (2.0 / 3) : 1.0;
+        const double middle = least * (1 + known->variance[l] / part) * (1 + 64 * UNIT);
+        known->least[l] = least;
+        known->most[l] = above < limits->near ? smallest(middle, end) : end;
+    }
+}
+
 CLONES
 void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
-                  double *mean, double *variance, double *low, double *high)
+                  const groups_limits *limits, groups_known *out)
 {
     const int D = 2 * d + 1;
     const double *center = rows + GROUPS_CENTER * GROUPS_LANES, *mean_xi = center + d * GROUPS_LANES;
@@ -93,7 +136,8 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
         /* 3: samples moved up by what the mean may be too large by are no further up than this */
         const double top = base[l] + hi[l] + 3.0 * error, least_y = base[l] + lo[l] - error;
         const double m = smallest(top, largest(least_y, base[l] + mid[l] + error));
-        variance[l] = largest(V[l], 0.0) * (1.0 + 0x1p-45) + kappa[l] * reach[l] * reach[l];
-        mean[l] = m, low[l] = least_y, high[l] = top;
+        out->variance[l] = largest(V[l], 0.0) * (1.0 + 0x1p-45) + kappa[l] * reach[l] * reach[l];
+        out->mean[l] = m, out->low[l] = least_y, out->high[l] = top;
     }
+    exponentials(limits, out);
 }

@@ -26,8 +26,42 @@ static inline int groups_n_rows(int d)
     return GROUPS_CENTER + 7 * d + (2 * d + 1) * (2 * d + 2) / 2;
 }
 
-/* OUT (GROUPS_LANES,) each: mean, variance, least and largest y of each group, rounding included: every sample's y,
-   at the costs moved by no more than `rounding` says, is at most what these are the moments and the range of. */
+/* What is known of y over each of eight groups, rounding included: every sample's y, at the costs moved by no more than
+   `rounding` says, is at most what these are the moments and the range of. */
+typedef struct {
+    double mean[GROUPS_LANES], variance[GROUPS_LANES], low[GROUPS_LANES], high[GROUPS_LANES];
+    double most[GROUPS_LANES];  /* the mean of exp(y) is at most this, */
+    double least[GROUPS_LANES]; /* and at least this */
+} groups_known;
+
+/* Exponents are taken for these where they are beyond them, which only ever adds to `most` where that is below what the
+   least scale of a column makes 1 of; a mean of exp(y) up to `near` above the mean of y is bounded by the variance. */
+typedef struct { double least_exponent, largest_exponent, near; } groups_limits;
+
+/* What is known over the groups of a cell's cut: (capacity,) each, GROUPS_LANES more than there are groups. */
+typedef struct {
+    ptrdiff_t n; /* groups */
+    ptrdiff_t *node;
+    double *weight, *mean, *variance, *low, *high, *most, *least;
+    double *lost; /* scratch: by each, of `groups_sum` */
+} groups_cut;
+
+typedef struct { double value, mass, lost; } groups_sums;
+
 void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
-                  double *mean, double *variance, double *low, double *high);
+                  const groups_limits *limits, groups_known *out);
+
+/* No groups, whose sums are nothing, behind those of the cut: what follows goes by blocks of GROUPS_LANES. */
+void groups_pad(groups_cut *cut);
+/* Sum of w min(most, 1e300). */
+double groups_total(const groups_cut *cut);
+/* Of groups with s most >= 1 the sum of w, of the others that of w most. */
+void groups_shares(const groups_cut *cut, double s, double *full, double *inner);
+/* Sums over the groups of w times the bounds of max(0, y + log s) and min(1, s exp(y)), (U1) and (U2), and what they
+   lose. Rounding of a group's bound is in it, that of the sums is not. */
+void groups_sum(groups_cut *cut, double s, double log_s, groups_sums *out);
+/* Moments at the groups' means, in columns that count min(1, s most): statistics are x, and x^2 where F > d. OUT: parts'
+   masses, first (F,), inner_first (F,) and second (F, F), of which the upper triangle is filled. */
+void groups_moments(const groups_cut *cut, const double *rows, int d, int F, const double *centers, double s,
+                    double *mass, double *saturated, double *inner, double *first, double *inner_first, double *second);
 #endif

@@ -141,7 +141,23 @@ INLINE void NAME(price_body)(const pass_data *data, double W, const int d, const
             }
             out->first[f] += NAME(total)(all);
             out->inner_first[f] += NAME(total)(part);
-            for (int l = 0; l <= f; l++) {
+            int l = 0;
+            for (; l + 3 <= f; l += 4) { /* four chains of sums at a time */
+                const double *other = phis + (size_t)l * PASS_BLOCK;
+                NAME(vec) sum0 = {0}, sum1 = {0}, sum2 = {0}, sum3 = {0};
+                for (ptrdiff_t i = 0; i < n; i += LANES) {
+                    const NAME(vec) weighted = NAME(load)(in + i) * NAME(load)(row + i);
+                    sum0 += weighted * NAME(load)(other + i);
+                    sum1 += weighted * NAME(load)(other + PASS_BLOCK + i);
+                    sum2 += weighted * NAME(load)(other + 2 * PASS_BLOCK + i);
+                    sum3 += weighted * NAME(load)(other + 3 * PASS_BLOCK + i);
+                }
+                out->second[l * F + f] += NAME(total)(sum0);
+                out->second[(l + 1) * F + f] += NAME(total)(sum1);
+                out->second[(l + 2) * F + f] += NAME(total)(sum2);
+                out->second[(l + 3) * F + f] += NAME(total)(sum3);
+            }
+            for (; l <= f; l++) {
                 const double *other = phis + (size_t)l * PASS_BLOCK;
                 NAME(vec) sum = {0};
                 for (ptrdiff_t i = 0; i < n; i += LANES)

@@ -17,9 +17,7 @@ from libc.string cimport memcpy, memset
 from gopfast.mixtures.pricing.margins cimport SUMS
 from gopfast.mixtures.pricing.price_cell cimport Pricing
 from gopfast.mixtures.pricing.pricing cimport ComponentPricing
-from gopfast.mixtures.pricing.sample_groups cimport (
-    Cut, GROUPS_CENTER, GROUPS_LANES, SampleGroups
-)
+from gopfast.mixtures.pricing.sample_groups cimport GROUPS_LANES, SampleGroups, groups_cut
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.mixtures.pricing.tuning cimport (
     FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE, SAMPLES_OF_A_GROUP, SHARE_LOST,
@@ -30,10 +28,23 @@ from gopfast.search.rounding cimport ROUND
 from gopfast.search.tree cimport Node, divisible, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport index, real
 
+cdef extern from "groups.h" nogil:
+    ctypedef struct groups_sums:
+        double value
+        double mass
+        double lost
+    void groups_pad(groups_cut *cut)
+    double groups_total(const groups_cut *cut)
+    void groups_shares(const groups_cut *cut, double s, double *full, double *inner)
+    void groups_sum(groups_cut *cut, double s, double log_s, groups_sums *out)
+    void groups_moments(const groups_cut *cut, const double *rows, int d, int F, const double *centers, double s,
+                        double *mass, double *saturated, double *inner, double *first, double *inner_first,
+                        double *second)
+
 
 # One thread's groups, and what its cell is compared with.
 cdef struct Grouping:
-    Cut cut
+    groups_cut cut
     index n_blocks      # of eight siblings each, that the cut's groups are of
     index *blocks
     unsigned char *divided      # (n_nodes,) whether a group's children are in the cut in its place
@@ -74,7 +85,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef Arena arena = Arena()
         cdef size_t n = self.groups.n_nodes + GROUPS_LANES
         cdef Grouping *mine
-        cdef Cut *cut
+        cdef groups_cut *cut
         cdef int thread
         self.group_arena = arena
         while arena.again():
@@ -86,7 +97,7 @@ cdef class GroupedPricing(ComponentPricing):
                 cut.node = <index *> arena.take_bytes(n * sizeof(index))
                 cut.weight, cut.mean, cut.variance = arena.take(n), arena.take(n), arena.take(n)
                 cut.low, cut.high, cut.most, cut.lost = arena.take(n), arena.take(n), arena.take(n), arena.take(n)
-                cut.least, cut.block = arena.take(n), arena.take(4 * GROUPS_LANES)
+                cut.least = arena.take(n)
         return 0
 
     def set_prices(self, prices, bint at_once=True):
@@ -181,7 +192,7 @@ cdef class GroupedPricing(ComponentPricing):
 
     cdef void add(self, Pricing *at, Grouping *mine, index block) noexcept nogil:
         """Adds the groups of a block to the cut, but for those that were divided."""
-        cdef Cut *cut = &mine.cut
+        cdef groups_cut *cut = &mine.cut
         cdef index i, first = cut.n, n = cut.n
         self.groups.add(block, &at.costs, &at.rounding, cut)
         mine.n_groups += GROUPS_LANES
@@ -192,7 +203,7 @@ cdef class GroupedPricing(ComponentPricing):
                 n += 1
         cut.n = n
 
-    cdef void move(self, Cut *cut, index i, index to) noexcept nogil:
+    cdef void move(self, groups_cut *cut, index i, index to) noexcept nogil:
         cut.node[to], cut.weight[to], cut.mean[to] = cut.node[i], cut.weight[i], cut.mean[i]
         cut.variance[to], cut.low[to], cut.high[to] = cut.variance[i], cut.low[i], cut.high[i]
         cut.most[to], cut.least[to], cut.lost[to] = cut.most[i], cut.least[i], cut.lost[i]
@@ -232,7 +243,7 @@ cdef class GroupedPricing(ComponentPricing):
 
     cdef bint refine(self, Pricing *at, Grouping *mine, real most) noexcept nogil:
         """Divides the groups that lose more than their part of what all may; whether there were any."""
-        cdef Cut *cut = &mine.cut
+        cdef groups_cut *cut = &mine.cut
         cdef index i, n = 0, child, n_lossy = 0, before = mine.n_blocks
         cdef real each
         for i in range(cut.n):
@@ -255,62 +266,35 @@ cdef class GroupedPricing(ComponentPricing):
 
     cdef void sum_up(self, price_sums *part, Grouping *mine) noexcept nogil:
         """OUT: scale and value, with rounding, and what every group loses of it."""
-        cdef Cut *cut = &mine.cut
-        cdef index i
-        cdef real total = 0, W = self.family.data.core.total_weight, s, log_s, value = 0, sigma = 0, y, low, high
-        cdef real bound, lost, least, margin = 1 + SUMS * (self.groups.n_samples + 64)
+        cdef groups_cut *cut = &mine.cut
+        cdef groups_sums sums
+        cdef real W = self.family.data.core.total_weight, s, log_s, value, sigma
+        cdef real margin = 1 + SUMS * (self.groups.n_samples + 64)
         mine.lost = 0
-        for i in range(cut.n):
-            total += cut.weight[i] * min(cut.most[i], 1e300)
-        if total * margin * margin <= W:
+        groups_pad(cut)
+        if groups_total(cut) * margin * margin <= W:
             part.value = part.scale = 0
             memset(cut.lost, 0, cut.n * sizeof(real))
             return
         s = self.root(cut, W, part.scale)
         log_s = log(s)
         log_s += 4 * ROUND * fabs(log_s)
-        for i in range(cut.n):
-            y, low, high = cut.mean[i] + log_s, cut.low[i] + log_s, cut.high[i] + log_s
-            bound = lost = 0
-            if low >= 0:
-                bound = y
-            elif high > 0:
-                bound = 0.5 * (y + sqrt(y * y + cut.variance[i]))
-                bound = min(bound, (y - low) * high / (high - low))
-                bound += 16 * ROUND * (fabs(y) + fabs(low) + high)
-                lost = bound - max(0.0, y)
-            value += cut.weight[i] * bound
-            # of exponentials below 1 the mean is at least this: (exp(z) - 1 - z) / z^2 lies above 1 / 2 + z / 6
-            least = s * cut.least[i]
-            if high <= 0:
-                least *= 1 + cut.variance[i] * max(0.0, 0.5 + (low - y) / 6)
-            y = min(1.0, s * cut.most[i])
-            sigma += cut.weight[i] * y
-            lost += y - min(1.0, least)
-            lost *= cut.weight[i]
-            cut.lost[i] = lost
-            mine.lost += lost
-        part.scale = s
-        value *= margin
-        sigma *= margin * margin / (W * s)
+        groups_sum(cut, s, log_s, &sums)
+        part.scale, mine.lost = s, sums.lost
+        value = sums.value * margin
+        sigma = sums.mass * margin * margin / (W * s)
         if sigma > 1:
             value += W * log(sigma) * (1 + 16 * ROUND)
         part.value = value + W * SUMS * 64
 
-    cdef real root(self, const Cut *cut, real W, real s) noexcept nogil:
+    cdef real root(self, const groups_cut *cut, real W, real s) noexcept nogil:
         """s of sum of w min(1, s most) = W s, about, from above, as in csrc/price_kernel.h."""
-        cdef index i
         cdef real full, inner, rest, following
         cdef int _turn
         if not 0 < s < 1:
             s = 1
         for _turn in range(MOST_ROOT_STEPS):
-            full = inner = 0
-            for i in range(cut.n):
-                if s * cut.most[i] >= 1:
-                    full += cut.weight[i]
-                else:
-                    inner += cut.weight[i] * cut.most[i]
+            groups_shares(cut, s, &full, &inner)
             rest = W - inner
             if not rest > 0:
                 if s >= 1:
@@ -328,43 +312,16 @@ cdef class GroupedPricing(ComponentPricing):
     cdef void weigh(self, Pricing *at, Grouping *mine) noexcept nogil:
         """OUT: masses and moments at the groups' means, which only say where to go next."""
         cdef price_sums *part = at.parts
-        cdef const Cut *cut = &mine.cut
-        cdef int d = self.family.n_columns, F = self.family.n_statistics, j, f
-        cdef index i, node
-        cdef real tau, mass, square
-        cdef real *phi = at.image      # (1 + F,), free outside `direction`
-        cdef const real *rows
+        cdef int F = self.family.n_statistics
         part.mass = part.saturated = part.inner = 0
         memset(part.first, 0, F * sizeof(real))
         memset(part.inner_first, 0, F * sizeof(real))
         memset(part.second, 0, F * F * sizeof(real))
-        if not part.scale > 0:
-            return
-        for i in range(cut.n):
-            tau = part.scale * cut.most[i]
-            mass = cut.weight[i] * min(1.0, tau)
-            if mass < 1e-12 * part.mass:
-                continue
-            node = cut.node[i]
-            rows = &self.groups.rows[(node - node % GROUPS_LANES) * self.groups.n_rows] + node % GROUPS_LANES
-            rows += GROUPS_CENTER * GROUPS_LANES
-            for j in range(d):
-                square = rows[(2 * d + j) * GROUPS_LANES]
-                phi[j] = rows[j * GROUPS_LANES] - at.costs.centers[j]
-                if F > d:
-                    phi[d + j] = phi[j] * (phi[j] + 2 * rows[(d + j) * GROUPS_LANES]) + square
-                phi[j] += rows[(d + j) * GROUPS_LANES]
-            part.mass += mass
-            for f in range(F):
-                part.first[f] += mass * phi[f]
-            if tau >= 1:
-                part.saturated += cut.weight[i]
-                continue
-            part.inner += mass
-            for f in range(F):
-                part.inner_first[f] += mass * phi[f]
-                for j in range(f + 1):
-                    part.second[j * F + f] += mass * phi[f] * phi[j]
+        if part.scale > 0:
+            groups_moments(
+                &mine.cut, &self.groups.rows[0], self.family.n_columns, F, at.costs.centers, part.scale, &part.mass,
+                &part.saturated, &part.inner, part.first, part.inner_first, part.second
+            )
 
     cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil:
         """Of groups the value lacks about what they lose."""

@@ -14,21 +14,19 @@ cdef extern from "groups.h" nogil:
         GROUPS_HIGH_E
         GROUPS_SIZE
         GROUPS_CENTER
+    # What is known of y over some groups, the cut of one cell: (capacity,) each.
+    ctypedef struct groups_cut:
+        index n         # groups
+        index *node
+        real *weight
+        real *mean
+        real *variance
+        real *low
+        real *high
+        real *most      # the mean of exp(y) is at most this,
+        real *least     # and at least this
+        real *lost      # scratch
     int groups_n_rows(int d)
-
-# What is known of y over some groups, the cut of one cell: (capacity,) each but for the last.
-cdef struct Cut:
-    index n             # groups
-    index *node
-    real *weight
-    real *mean
-    real *variance
-    real *low
-    real *high
-    real *most          # the mean of exp(y) is at most this,
-    real *least         # and at least this
-    real *lost          # scratch
-    real *block         # (4, GROUPS_LANES) scratch
 
 
 cdef class SampleGroups:
@@ -57,4 +55,4 @@ cdef class SampleGroups:
     # First of the eight children of a node, -1: it has none.
     cdef index children(self, index node) noexcept nogil
     # OUT: adds the eight groups from this one on to a cut, at these costs.
-    cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, Cut *cut) noexcept nogil
+    cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut) noexcept nogil

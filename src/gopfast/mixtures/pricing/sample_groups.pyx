@@ -12,7 +12,7 @@ Theory: (U1), (U3) and (U5) of docs/theory/groups.md.
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, fabs
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.pricing.tuning import FEWEST_OF_A_LEVEL, GROUPS_RIDGE as RIDGE, MOST_LEVELS, MOST_SLOPES
@@ -23,8 +23,19 @@ from gopfast.mixtures.pricing.tuning cimport (
 from gopfast.search.rounding cimport ROUND
 
 cdef extern from "groups.h" nogil:
+    ctypedef struct groups_known:
+        double *mean    # (GROUPS_LANES,) each
+        double *variance
+        double *low
+        double *high
+        double *most
+        double *least
+    ctypedef struct groups_limits:
+        double least_exponent
+        double largest_exponent
+        double near
     void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
-                      double *mean, double *variance, double *low, double *high)
+                      const groups_limits *limits, groups_known *out)
 
 MOST_COLUMNS = 16       # of the kernel
 
@@ -327,32 +338,24 @@ cdef class SampleGroups:
         found[:, 1 + d:] /= np.square(np.asarray(widths))
         return np.ascontiguousarray(np.where(np.isfinite(found), found, 0.0))
 
-    cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, Cut *cut) noexcept nogil:
+    cdef void add(
+        self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut
+    ) noexcept nogil:
         cdef const real *rows = &self.rows[node * self.n_rows]
-        cdef real *mean = cut.block
-        cdef real *variance = mean + GROUPS_LANES
-        cdef real *low = variance + GROUPS_LANES
-        cdef real *high = low + GROUPS_LANES
+        cdef groups_known known
+        cdef groups_limits limits
         cdef index n = cut.n
         cdef int lane
-        cdef real above, least, most
-        groups_block(rows, self.n_columns, self.product, costs, rounding, mean, variance, low, high)
+        limits.least_exponent, limits.largest_exponent, limits.near = LEAST_EXPONENT, LARGEST_EXPONENT, NEAR
+        groups_block(rows, self.n_columns, self.product, costs, rounding, &limits, &known)
         for lane in range(GROUPS_LANES):
             if not rows[GROUPS_WEIGHT * GROUPS_LANES + lane] > 0:
                 continue
             cut.node[n] = node + lane
             cut.weight[n] = rows[GROUPS_WEIGHT * GROUPS_LANES + lane]
-            cut.mean[n], cut.variance[n] = mean[lane], variance[lane]
-            cut.low[n], cut.high[n] = low[lane], high[lane]
-            # E exp(y) <= exp(mean) (1 + V / (2 (1 - above / 3))) where no y is further above, by Bernstein's series
-            above = max(0.0, high[lane] - mean[lane])
-            least, most = exp(max(LEAST_EXPONENT, min(mean[lane], LARGEST_EXPONENT))), INFINITY
-            if above < NEAR:
-                most = least * (1 + variance[lane] / (2 - above * (2.0 / 3))) * (1 + 64 * ROUND)
-            if not most < 1.5 * least:
-                most = min(most, exp(max(LEAST_EXPONENT, min(high[lane], LARGEST_EXPONENT))) * (1 + 64 * ROUND))
-            cut.least[n] = least
-            cut.most[n] = most
+            cut.mean[n], cut.variance[n] = known.mean[lane], known.variance[lane]
+            cut.low[n], cut.high[n] = known.low[lane], known.high[lane]
+            cut.least[n], cut.most[n] = known.least[lane], known.most[lane]
             n += 1
         cut.n = n
 
@@ -375,15 +378,13 @@ cdef class SampleGroups:
         cdef real[:, ::1] errors = np.zeros((4, d)) if rounding is None else np.ascontiguousarray(rounding)
         cdef index n = self.begins[level + 1] - self.begins[level], i
         cdef real[:, ::1] out = np.zeros((8, n))
-        cdef real[::1] block = np.zeros(4 * GROUPS_LANES)
         cdef index[::1] nodes = np.zeros(n, dtype=np.intp)
-        cdef Cut cut
+        cdef groups_cut cut
         at.centers, at.linear, at.quadratic, at.offsets = &values[0, 0], &values[1, 0], &values[2, 0], &values[3, 0]
         moved.centers, moved.linear, moved.quadratic = &errors[0, 0], &errors[1, 0], &errors[2, 0]
         moved.offsets = &errors[3, 0]
         cut.n, cut.node, cut.weight, cut.mean, cut.variance = 0, &nodes[0], &out[0, 0], &out[1, 0], &out[2, 0]
-        cut.low, cut.high, cut.most, cut.lost, cut.block = &out[3, 0], &out[4, 0], &out[5, 0], &out[6, 0], &block[0]
-        cut.least = &out[7, 0]
+        cut.low, cut.high, cut.most, cut.lost, cut.least = &out[3, 0], &out[4, 0], &out[5, 0], &out[6, 0], &out[7, 0]
         for i in range(0, n, 8):
             self.add(self.begins[level] + i, &at, &moved, &cut)
         order = np.asarray(self.order)

@@ -587,9 +587,9 @@ class _Record:
 
 def _size_at(side, points):
     """How far a side is from 0, in units of its terms."""
-    terms = [a * points[..., i] for i, a in side.linear.items()]
-    largest = np.max([abs(term) for term in terms] + [np.full(points.shape[:-1], abs(side.constant))], axis=0)
-    return abs(sum(terms) + side.constant) / np.where(largest > 0, largest, 1.0)
+    terms = points[..., list(side.linear)] * np.array(list(side.linear.values()))
+    largest = np.maximum(abs(terms).max(axis=-1), abs(side.constant))
+    return abs(terms.sum(axis=-1) + side.constant) / np.where(largest > 0, largest, 1.0)
 
 
 def _ordered(pair):

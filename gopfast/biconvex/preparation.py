@@ -83,7 +83,7 @@ class Preparation:
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
         self.stop = StopSignal(self.left())
-        self.lifting = self.data = self.point = self.ray = self.program = None
+        self.lifting = self.data = self.point = self.ray = self.program = self.bounded = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps, self.endings = 0, Endings(len(KINDS))
         self.unbounded, self.tangents = False, []
@@ -109,15 +109,16 @@ class Preparation:
 
     def _has_bound(self):
         """Whether the relaxed dual bounds the objective: then there is no ray."""
-        data, _, _ = self.lifting.data(*self.box)
-        return BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)[0] > -np.inf
+        made = self._made(self.box)
+        self.bounded = made, self._relaxed(made[0])
+        return self.bounded[1][0] > -np.inf
 
     def run(self):
         """Scale, bound and search locally, in the tightened box; False: no point is feasible."""
         box = self.box
-        self._scale(box)
+        self._scale(box, None if self.bounded is None else self.bounded[0])
         self.options.check_orthants(self.data.n_split)
-        lower, relaxed_point = self._relaxed()
+        lower, relaxed_point = self._relaxed(self.data) if self.bounded is None else self.bounded[1]
         if lower == np.inf:
             return False
         self.least, self.starts, self.kinds = lower * self.objective_scale, relaxed_point[np.newaxis], [RELAXED]
@@ -160,7 +161,7 @@ class Preparation:
                     break
                 self._set_tangents(self.tangents + rows)
             before = self.least
-            lower, relaxed_point = self._relaxed()
+            lower, relaxed_point = self._relaxed(self.data)
             if self.stop.stopped or lower == np.inf:
                 break
             self.least = max(self.least, lower * self.objective_scale)
@@ -218,7 +219,7 @@ class Preparation:
 
     def tolerances(self):
         """Absolute, in the core's units, and relative tolerance of a gap, and which part of the promised they are."""
-        point, value = None if self.point is None else self.to_core(self.point), self.value / self.objective_scale
+        point, value = None if self.point is None else self._unswitched(self.point), self.value / self.objective_scale
         epsilon, rel_tol = self._tolerances(value, self.least / self.objective_scale, point)
         within = self._within(value, epsilon, rel_tol)
         return epsilon * within, rel_tol * within, within
@@ -249,9 +250,7 @@ class Preparation:
         Relative to the values that are known, and no share of what terms could amount to: within wide bounds that may
         be more than all good points differ by.
         """
-        # switches are in no objective
-        unit = np.concatenate([np.ones(len(self.lifting.switches)), (1.0 / self.scale)[self.lifting.order]])
-        unit = max(self.data.objective_range(unit), 1e-300)
+        unit = max(self.data.objective_range(self._unswitched(np.ones(len(self.scale)))), 1e-300)
         known = [abs(x) for x in (value, least) if np.isfinite(x)]
         epsilon = min(EPSILON_SHARE * unit, max(rel_tol * max(known, default=np.inf), LEAST_SHARE * unit))
         return epsilon if point is None else max(epsilon, ROUNDING_SHARE * self.data.objective_range(np.abs(point)))
@@ -321,13 +320,22 @@ class Preparation:
         """Whether only the smaller group of variables is split."""
         return self.options.branching == "orthant" or self.options.partition == "paper"
 
-    def _scale(self, box):
+    def _scale(self, box, made=None):
+        """Go on with the core of a box, if it is made already."""
         self.scaled_box, self.program = box, None
-        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self.has_one_side())
+        self.data, self.scale, self.objective_scale = self._made(box) if made is None else made
+
+    def _made(self, box):
+        """Return the core of a box, its variables' scale and the objective's."""
+        return self.lifting.data(*box, one_side=self.has_one_side())
 
     def to_core(self, point):
         """Return a point in the core's units."""
         return self.lifting.to_core(point, self.scale)
+
+    def _unswitched(self, point):
+        """Return a point in the core's units for its objective, in which switches are not: they are 0."""
+        return np.concatenate([np.zeros(len(self.lifting.switches)), (point / self.scale)[self.lifting.order]])
 
     def to_user(self, point):
         """Return a point of the core in the user's units."""
@@ -371,9 +379,9 @@ class Preparation:
         """Return the point of what is searched that belongs to one of the given problem."""
         return point if self.given is self.problem else self.problem.completed(point)
 
-    def _relaxed(self):
+    def _relaxed(self, data):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
-        lower, _, _, point, _ = BilinearRelaxation(self.data).bound_box(*self.data.box, signal=self.stop)
+        lower, _, _, point, _ = BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)
         return lower, point
 
     def _starts(self, data, point, n_random):

@@ -74,12 +74,14 @@ class Preparation:
         The solve that asks, for the search of a ray.
     formulas : PolynomialProblem, optional
         What the problem was made of, where that has atoms: its points are completed, and found, by formulas.
+    meters : sequence of Meter
+        Of what bounds nodes, as of `BilinearRelaxation`.
     """
 
-    def __init__(self, problem, session, start, started, solve, formulas=None):
+    def __init__(self, problem, session, start, started, solve, formulas=None, meters=()):
         self.problem, self.session, self.start, self.started = problem, session, start, started
         self.given = getattr(problem, "given", problem)
-        self.solve, self.options, self.formulas = solve, session.options, formulas
+        self.solve, self.options, self.formulas, self.meters = solve, session.options, formulas, meters
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
         self.stop = StopSignal(self.left())
@@ -94,7 +96,7 @@ class Preparation:
 
     def tighten(self):
         """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
-        self.lifting = Lifting(self.problem, not self.has_one_side(), self.stop)
+        self.lifting = Lifting(self.problem, not self.has_one_side(), self.stop, self.options.without)
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
@@ -381,7 +383,7 @@ class Preparation:
 
     def _relaxed(self, data):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
-        lower, _, _, point, _ = BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)
+        lower, _, _, point, _ = BilinearRelaxation(data, meters=self.meters).bound_box(*data.box, signal=self.stop)
         return lower, point
 
     def _starts(self, data, point, n_random):

@@ -11,7 +11,7 @@ class LiftedInequalities(Mechanism):
     """Lifted inequalities; a call is a round of those that a program of the root violates."""
 
     name, theory = "lifted_inequalities", "(X4)"
-    what = "multiplies linear inequalities of biconvex problems by distances of variables from bounds, where that adds few products"
+    what = "multiplies linear inequalities of biconvex problems by distances from bounds, where that adds few products"
     hands_over = ("cuts",)
     back_off = "at the root alone, in rounds of what its programs violate; nodes have the rows that it needed"
     # a proof is written by a search of its own, of the problem as it is

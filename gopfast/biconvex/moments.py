@@ -19,7 +19,7 @@ class SemidefiniteCuts(Mechanism):
     name, theory = "semidefinite_cuts", "(X4)"
     what = "cuts the root of a biconvex problem by eigenvectors of matrices of products, which nodes keep if they hold"
     hands_over = ("cuts",)
-    back_off = "at the root alone, while rounds of cuts raise its bound; none where linear inequalities hold the variables"
+    back_off = "at the root alone, while rounds raise its bound; none where linear inequalities hold the variables"
     # a proof is written by a search of its own, of the problem as it is
     in_proofs = True
 

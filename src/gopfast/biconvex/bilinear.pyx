@@ -105,7 +105,6 @@ cdef class BilinearWorker(BilinearBranching):
             self.select(node, effort)
 
 
-
 cdef class BilinearRelaxation(ProgramRelaxation):
     """Lower bounds of a biconvex problem on boxes of all its variables; the first n_split may be split.
 

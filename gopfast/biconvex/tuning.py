@@ -94,7 +94,7 @@ MOST_IN_CLIQUES = 12
 # [lifted_inequalities] Inequalities times distances from bounds (X4).
 
 # of a lifted inequality's products, which the problem need not have | part | [0, 1] | docs/notebook/biconvex.md
-MOST_NEW = 0.5
+MOST_NEW = 0.6
 
 # [growth] Bounds by rows that grow (X11).
 

@@ -112,6 +112,17 @@ class NonlinearProgram:
         """Of factor times the objective and multipliers times the rows, at a point where there are atoms."""
         return _hessian(self, x, factor, multipliers)
 
+    def dense_hessian(self, x, factor, multipliers):
+        """The same as an array, shape (n, n)."""
+        weight, n = np.append(factor, multipliers)[self.number] * self.value, self.n
+        places = np.concatenate([self.i * n + self.j, self.j * n + self.i])
+        found = np.bincount(places, np.concatenate([weight, weight]), n * n).reshape(n, n)
+        if self.atoms:
+            bends = multipliers[self.first_atom - 1 :] * self.functions(x)[:, 2]
+            places = [atom.argument for atom in self.atoms]
+            np.add.at(found, (places, places), bends)
+        return found
+
     @functools.cached_property
     def dense(self):
         """The linear terms, shape (1 + n_rows, n)."""

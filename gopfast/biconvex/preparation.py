@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import contradiction, convex_dual, hyperbolas, recession, tightening
+from gopfast.biconvex import contradiction, convex_dual, hyperbolas, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
@@ -15,7 +15,6 @@ from gopfast.biconvex.margins import EXACT, LEAST_WITHIN, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
-from gopfast.biconvex.reduction import Reduction
 from gopfast.biconvex.start_kinds import BEST, DRAWS, GIVEN, KINDS, MIDDLE, NEAR_ZERO, RELAXED
 from gopfast.biconvex.tuning import (
     EPSILON_SHARE,
@@ -103,6 +102,9 @@ class Preparation:
         if not _is_bounded(*self.box) and contradiction.found(self.lifting, *self.box):
             return False
         if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
+            # Here and not above, as below: few first solves of a process need it.
+            from gopfast.biconvex import recession
+
             alone = replace(self.options, checkpoint=None, executor=None)
             found = recession.find(self.problem, self.solve, alone, self.stop)
             if found is not None:
@@ -358,6 +360,8 @@ class Preparation:
         """Return a local solution in the variables that formulas have, completed; None where there are no formulas."""
         if self.formulas is None:
             return None
+        from gopfast.biconvex.reduction import Reduction
+
         n = self.formulas.n_variables
         low, high = (ends[:n] for ends in self.lifting.to_user(self.data.box, self.scale))
         found = Reduction(self.formulas.model, low, high, self.stop).search(point[:n])

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from gopfast import checks
-from gopfast.biconvex import recession
 from gopfast.biconvex.concave_directions import ConcaveDirections
 from gopfast.biconvex.core import METERED, Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
@@ -256,6 +255,9 @@ def _search_box(preparation, session, meters, low, high, limits, past, stored=No
 
 def _along(preparation, point, ray):
     """Status, bound and point where a program was unbounded along a ray: what holds but for rounding proves nothing."""
+    # Here and not above: few problems have a ray.
+    from gopfast.biconvex import recession
+
     found = recession.proved(preparation.problem, point, preparation.to_user(ray))
     if found is None:
         if NO_RAY not in preparation.session.notes:

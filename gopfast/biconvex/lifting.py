@@ -563,10 +563,7 @@ class _Record:
         }  # fmt: skip
 
     def _directions(self, rows, fields, lifts):
-        """From which side each product column must be bounded: the others' rows are left out.
-
-        `always_` is without lifted inequalities, of which nodes have a part.
-        """
+        """From which side each product column must be bounded: the others' rows are left out."""
         n_products = len(self.products)
         under, over = np.zeros(n_products, bool), np.zeros(n_products, bool)
         for number, (terms, lower, upper) in enumerate(rows):
@@ -577,6 +574,11 @@ class _Record:
                     falls, rises = (upper < math.inf or last), lower > -math.inf
                     under[column - self.n] |= falls if a > 0 else rises
                     over[column - self.n] |= rises if a > 0 else falls
+        # a lifted row is sum a w >= ... at a lower bound, and the reverse at an upper
+        for t, side in enumerate(fields["lift_side"]):
+            for e in range(fields["lift_start"][t], fields["lift_start"][t + 1]):
+                grows = (fields["lift_value"][e] > 0) == (side == 0)
+                (over if grows else under)[fields["lift_product"][e]] = True
         # Semidefinite cuts need squares bounded from above; products that only they have must be bounded at all.
         for members in lifts.moments:
             for a, i in enumerate(members):
@@ -584,13 +586,7 @@ class _Record:
                     k = self.products[i, j]
                     if i == j or (k >= lifts.n_own and len(members) <= MOST_WITH_ALL_ROWS):
                         under[k] = over[k] = True
-        always = {"always_under": under.copy(), "always_over": over.copy()}
-        # a lifted row is sum a w >= ... at a lower bound, and the reverse at an upper
-        for t, side in enumerate(fields["lift_side"]):
-            for e in range(fields["lift_start"][t], fields["lift_start"][t + 1]):
-                grows = (fields["lift_value"][e] > 0) == (side == 0)
-                (over if grows else under)[fields["lift_product"][e]] = True
-        return {"under": under, "over": over, **always}
+        return {"under": under, "over": over}
 
 
 def _size_at(side, points):

@@ -147,7 +147,7 @@ cdef class BilinearRows(ProgramWorker):
         for k in range(self.data.n_products):
             i, j = self.data.first[k], self.data.second[k]
             for corner in range(4):
-                if not (self.learnt.under[k] if corner < 2 else self.learnt.over[k]):
+                if not (self.data.under[k] if corner < 2 else self.data.over[k]):
                     continue
                 # A square has tangents from below, and one chord.
                 if i == j and corner != 2:

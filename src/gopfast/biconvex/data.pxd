@@ -8,7 +8,6 @@ cdef class BiconvexData:
     cdef readonly real constant
     cdef int[::1] first, second         # (P,) factors of each product
     cdef int[::1] under, over           # (P,) whether w is bounded from below, from above, in the relaxed dual
-    cdef int[::1] always_under, always_over     # the same where no inequality is lifted
     cdef int[::1] own                   # (P,) whether the problem has the product; else only lifted rows do
     cdef real[::1] cost                 # (n_cols,)
     # Rows: the problem's own, lifted equations, and last the objective without its constant

@@ -78,7 +78,6 @@ cdef class BiconvexData:
         self.constant = record["constant"]
         self.first, self.second = ints(record["first"]), ints(record["second"])
         self.under, self.over = ints(record["under"]), ints(record["over"])
-        self.always_under, self.always_over = ints(record["always_under"]), ints(record["always_over"])
         self.own = ints(record["own"])
         self.n_products = <int> self.first.shape[0]
         self.cost = reals(record["cost"])

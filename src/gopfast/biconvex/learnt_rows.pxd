@@ -10,7 +10,6 @@ cdef class LearntRows:
     cdef bint chosen                    # whether all of this is final
     cdef int[::1] kept                  # (n_lifted,) lifted rows in use: those that the root's programs needed
     cdef int[::1] needed                # (n_lifted,) found at the root
-    cdef int[::1] under, over           # (P,) from which sides products are bounded in programs with these rows
     cdef int n_cuts                     # semidefinite cuts in use
     cdef int[::1] cut_moment, cut_needed    # (MOST_CUTS,) the set of variables; whether the root's program needed it
     cdef real[:, ::1] cut_vector        # (MOST_CUTS, 1 + members)
@@ -23,7 +22,6 @@ cdef class LearntRows:
     cdef int most(self) noexcept nogil
     cdef void forget(self) noexcept nogil
     cdef void choose(self) noexcept nogil
-    cdef void keep_directions(self) noexcept nogil
     cdef void keep_cuts(self) noexcept nogil
     cdef void keep_cycles(self) noexcept nogil
     cdef int find_cuts(self, const real *x) except -1

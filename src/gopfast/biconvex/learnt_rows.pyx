@@ -35,7 +35,6 @@ cdef class LearntRows:
         widest = np.diff(np.asarray(data.moment_start)).max() if data.n_moments else 0
         self.cut_vector = np.zeros((MOST_CUTS, 1 + widest))
         self.kept, self.needed = ints(data.n_lifted), ints(data.n_lifted)
-        self.under, self.over = np.array(data.under), np.array(data.over)
 
     cdef int most(self) noexcept nogil:
         """The most rows that there may be."""
@@ -48,7 +47,6 @@ cdef class LearntRows:
             self.chosen = True
             for t in range(self.data.n_lifted):
                 self.kept[t] = self.needed[t]
-            self.keep_directions()
             self.keep_cuts()
             self.keep_cycles()
 
@@ -69,8 +67,6 @@ cdef class LearntRows:
         cdef int widest = <int> self.cut_vector.shape[1]
         self.chosen = entries.flag(state, "chosen")
         np.asarray(self.kept)[:] = entries.array(state, "kept", np.shape(self.kept), "i", 0, 1)
-        if self.chosen:
-            self.keep_directions()
         moment = entries.array(state, "cut_moment", (None,), "i", 0, self.data.n_moments - 1)
         if len(moment) > MOST_CUTS:
             raise entries.EntryError(f"cut_moment must be at most {MOST_CUTS} cuts; they are {len(moment)}")
@@ -99,23 +95,6 @@ cdef class LearntRows:
         cdef int t
         for t in range(self.data.n_lifted):
             self.kept[t] = 0
-
-    cdef void keep_directions(self) noexcept nogil:
-        """Products that lifted rows alone have are bounded as far as those need it that are kept."""
-        cdef int k, t, e
-        for k in range(self.data.n_products):
-            if not self.data.own[k]:
-                self.under[k], self.over[k] = self.data.always_under[k], self.data.always_over[k]
-        for t in range(self.data.n_lifted):
-            if not self.kept[t]:
-                continue
-            for e in range(self.data.lift_start[t], self.data.lift_start[t + 1]):
-                k = self.data.lift_product[e]
-                # as the row is at a lower bound, and the reverse at an upper
-                if (self.data.lift_value[e] > 0) == (self.data.lift_side[t] == 0):
-                    self.over[k] = 1
-                else:
-                    self.under[k] = 1
 
     cdef void keep_cuts(self) noexcept nogil:
         """Drops the cuts that the root did not need."""

@@ -1,6 +1,6 @@
 """Generated families of biconvex problems beside SCIP; writes bench/results/biconvex_heldin.md.
 
-Run: python bench/biconvex_heldin.py [--seconds 20] [--only FAMILY ...] [--solver NAME ...] [--no-file]
+Run: python bench/biconvex_heldin.py [--seconds 20] [--only FAMILY ...] [--solver NAME ...] [--no-file] [--proofs]
 
 Needs pip install '.[bench]'; one thread each. Data are integers, or rounded, drawn by NumPy's default_rng(seed), so
 that every run has the same problems, none of which comes with the package:
@@ -30,6 +30,7 @@ demands.
 import argparse
 import json
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import biconvex_random
@@ -276,13 +277,42 @@ def judged(found):
     }
 
 
+def prove(families, limit):
+    """Print which problems' proofs are written and accepted by the checker."""
+    counts = Counter()
+    for family in families:
+        for one in FAMILIES[family]():
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "problem.json"
+                path.write_text(json.dumps(one))
+                problem = gopfast.BiconvexProblem.from_json(path)
+            result = gopfast.solve(problem, proof=True, time_limit=limit, n_threads=1, log=False)
+            said = f"{result.status.name}, {result.notes[-1] if result.notes else 'no proof'}"
+            if result.proof is not None:
+                try:
+                    checked = gopfast.check(result.proof, problem)
+                    said = f"{result.status.name}, accepted: gap {checked.gap:.3g} of {abs(checked.objective):.6g}"
+                    counts[family, "accepted"] += 1
+                except gopfast.ProofError as error:
+                    said = f"REFUSED: {error}"
+                    counts[family, "refused"] += 1
+            counts[family, "proved"] += result.success
+            print(f"{one['name']}: {said}", flush=True)
+        row = [f"{counts[family, key]} {key}" for key in ("proved", "accepted", "refused")]
+        print(f"| {family} | " + " | ".join(row), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20.0, help="limit of a solve, and the charge for a failure")
     parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="these families alone")
     parser.add_argument("--solver", nargs="+", choices=SOLVERS, default=SHOWN, help="these solvers alone")
     parser.add_argument("--no-file", action="store_true", help="print, but write no file")
+    parser.add_argument("--proofs", action="store_true", help="print whether proofs are accepted, and nothing else")
     arguments = parser.parse_args()
+    if arguments.proofs:
+        prove(arguments.only, arguments.seconds)
+        return
     limit = biconvex_table.TIME_LIMIT = biconvex_random.TIME_LIMIT = arguments.seconds
     lines, means, every = [], [], {name: [] for name in arguments.solver}
     for family in arguments.only:

@@ -467,6 +467,7 @@ def audited(problem, value, best, rounding, rng):
     """
     from gopfast.biconvex.alternating import AlternatingPrimal
     from gopfast.biconvex.bilinear import BilinearRelaxation
+    from gopfast.search.meter import Meter
     from gopfast.search.search import Search
 
     from gopfast.biconvex.concave_directions import divided
@@ -495,7 +496,7 @@ def audited(problem, value, best, rounding, rng):
     core = lifting.to_core(best, scale)
     limit = value / objective_scale
     limit += rounding * abs(limit)
-    primal = AlternatingPrimal(data, [core], core)
+    primal = AlternatingPrimal(data, [core], core, budget=Meter())
     trace, excess = [], 10.0 ** rng.integers(-6, 1) * (1e-3 + abs(limit))
     search = Search(
         BilinearRelaxation(data), primal, -excess, rel_tol=-1e9, max_nodes=int(rng.integers(10, 120)),

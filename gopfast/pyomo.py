@@ -63,11 +63,14 @@ class GopfastSolver:
         As given; entries may be set.
     result : BiconvexResult or None
         Of the last call.
+    problem : BiconvexProblem, PolynomialProblem or None
+        The last model as it was solved: what `gopfast.check` takes with the result's proof, and, as a file that its
+        `to_json` writes, ``gopfast check``. A .nl file of the model may have other names, and another order.
     """
 
     def __init__(self, options=None, **_):
         self.options = dict(options or {})
-        self.result = None
+        self.result = self.problem = None
 
     def available(self, exception_flag=True) -> bool:
         """Whether the solver can be called: where this module can be imported it can."""
@@ -123,7 +126,8 @@ class GopfastSolver:
             arguments["time_limit"] = timelimit
         if tee:
             arguments["log"] = True
-        self.result = result = solve(translation.problem, **arguments)
+        self.problem = translation.problem
+        self.result = result = solve(self.problem, **arguments)
         if load_solutions and result.solution is not None:
             for variable, number in zip(translation.variables, result.solution.z.tolist(), strict=True):
                 variable.set_value(number, skip_validation=True)

@@ -7,11 +7,18 @@ import numpy as np
 
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
+from gopfast.biconvex.lifted_inequalities import LiftedInequalities
 from gopfast.biconvex.lifting import Lifting
+from gopfast.biconvex.local_budget import LocalBudget
+from gopfast.biconvex.moments import SemidefiniteCuts
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.search.checkpoint import header
 from gopfast.search.memory import Memory
+from gopfast.search.meter import Meter
 from gopfast.search.search import Search
+
+# Whose work is counted within a search: of bounding nodes, in the order of `BilinearRelaxation`, and of local searches.
+METERED = (LiftedInequalities, SemidefiniteCuts, LocalBudget)
 
 
 class Core(NamedTuple):
@@ -36,6 +43,8 @@ class Core(NamedTuple):
     least : float
         A lower bound that is known, in the core's units.
     orthant, milp : bool
+    without : frozenset of str
+        Names of mechanisms that are switched off.
     """
 
     problem: BiconvexProblem
@@ -55,18 +64,26 @@ class Core(NamedTuple):
     least: float
     orthant: bool
     milp: bool
+    without: frozenset
 
-    def search(self, data, nonlinear=None, complete=None, **options):
+    def search(self, data, nonlinear=None, complete=None, meters=None, **options):
         """
         Make the search and its primal on the data.
 
-        `nonlinear` and `complete` are those of `AlternatingPrimal`, `options` those of `Search`.
+        `nonlinear` and `complete` are those of `AlternatingPrimal`, `options` those of `Search`; `meters` those of
+        `METERED`.
         """
-        relaxed = BilinearRelaxation(data, self.low, self.high, milp=self.milp)
-        primal = AlternatingPrimal(data, self.starts, self.given, self.n_lps, nonlinear, self.kinds, complete)
+        meters = [Meter(mechanism.name) for mechanism in METERED] if meters is None else meters
+        *of_bounds, of_budget = meters
+        relaxed = BilinearRelaxation(data, self.low, self.high, milp=self.milp, meters=of_bounds)
+        primal = AlternatingPrimal(
+            data, self.starts, self.given, self.n_lps, nonlinear, self.kinds, complete,
+            None if LocalBudget.name in self.without else of_budget,
+        )  # fmt: skip
         made = Search(
-            relaxed, primal, self.epsilon, rel_tol=self.rel_tol, orthant=self.orthant, least=self.least, **options
-        )
+            relaxed, primal, self.epsilon, rel_tol=self.rel_tol, orthant=self.orthant, least=self.least, meters=meters,
+            **options,
+        )  # fmt: skip
         return made, primal
 
     def coordinates(self):
@@ -78,7 +95,7 @@ class Core(NamedTuple):
 
 def worker_search(core):
     """Return the search of a worker, and what tells the coordinates of its boxes."""
-    lifting = Lifting(core.problem, core.with_switches)
+    lifting = Lifting(core.problem, core.with_switches, without=core.without)
     lifting.add_rows(core.tangents)
     lifting.ordering = core.ordering
     data, _, _ = lifting.data(*core.box, one_side=core.one_side)

@@ -57,7 +57,8 @@ def violated(first, second, low, high, z, w, known):
     list of (tuple of int, tuple of int)
         Products of each cycle, and their signs: 1 for those of D, -1 for the others.
     """
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    with np.errstate(invalid="ignore"):  # of variables without ends, which are in no cycle
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
     wide = np.isfinite(half) & (half > LEAST_HALF_WIDTH * np.maximum(1.0, np.abs(middle)))
     edges = np.flatnonzero((first != second) & wide[first] & wide[second] & np.isfinite(w))
     if not len(edges):

@@ -148,6 +148,8 @@ def _exceeds(slopes, offsets, square, grows, rest, low, high):
         if not math.isfinite(end):
             return None
         terms.append((q, a, end))
+    if square == 0 and _falls([float(grows), *(float(q) * end for q, _, end in terms)]):
+        return None
     for q, a, end in terms:
         if end != 0:
             end = Fraction(end)
@@ -165,6 +167,11 @@ def _exceeds(slopes, offsets, square, grows, rest, low, high):
     elif grows < 0 or rest <= 0:
         return None
     return max(starts) if starts else None
+
+
+def _falls(slopes):
+    """Whether a sum of floats is below 0 whatever their rounding: rationals need not be added to see that."""
+    return sum(slopes) < -HOPELESS * sum(map(abs, slopes))
 
 
 def _root(square, grows, rest):

@@ -67,6 +67,7 @@ class InteriorPoint:
         self.free_low = np.isfinite(self.low) & ~self.fixed
         self.free_high = np.isfinite(self.high) & ~self.fixed
         self.free = np.flatnonzero(~self.fixed[: self.n])
+        self.is_dense = len(self.free) + len(self.rows) <= MOST_IN_DENSE
         values = program.values(x)
         self.z = self._inside(np.concatenate([x, values[1:][self.rows]]))
         self.barrier = FIRST_BARRIER
@@ -238,7 +239,10 @@ class InteriorPoint:
         n, free, slacks = self.n, self.free, ~self.equal
         weights = np.zeros(self.program.n_rows)
         weights[self.rows] = self.multipliers
-        hessian = self.program.hessian(self.z[: self.n], 1.0, weights)[free][:, free]
+        if self.is_dense:
+            hessian = self.program.dense_hessian(self.z[:n], 1.0, weights)[np.ix_(free, free)]
+        else:
+            hessian = self.program.hessian(self.z[:n], 1.0, weights)[free][:, free]
         shift = self.shift / 3.0 if self.shift > FIRST_SHIFT else 0.0
         while shift <= LARGEST_SHIFT:
             bend = curve + shift
@@ -262,9 +266,9 @@ class InteriorPoint:
     def _solve(self, hessian, bend, give, right):
         """Solve [H + diag(bend), A'; A, -diag(give)]; None where that is singular."""
         slopes, k = self.slopes[:, self.free], len(self.free)
-        if len(right) <= MOST_IN_DENSE:
+        if self.is_dense:
             system = np.zeros((len(right),) * 2)
-            system[:k, :k] = hessian.toarray()
+            system[:k, :k] = hessian
             system[:k, k:], system[k:, :k] = slopes.T, slopes
             system[np.diag_indices(len(right))] += np.concatenate([bend, -give])
             try:

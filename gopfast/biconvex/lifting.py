@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from gopfast.biconvex import complementarity, grouping, moments
+from gopfast.biconvex import complementarity, grouping, lifted_inequalities, moments
 from gopfast.biconvex.data import BiconvexData
 from gopfast.biconvex.forms import components, convexity_defect, is_convex
 from gopfast.biconvex.interruption import check
@@ -21,7 +21,6 @@ from gopfast.biconvex.tuning import (
     MOST_ALONE,
     MOST_LIFTED_ENTRIES,
     MOST_LIFTED_ROWS,
-    MOST_NEW,
     MOST_WITH_ALL_ROWS,
 )
 
@@ -52,6 +51,8 @@ class Lifting:
         Whether to branch on which side of a complementarity vanishes.
     stop : StopSignal, optional
         Ends it, and whatever is made of it later, with `Stopped`.
+    without : frozenset of str
+        Names of mechanisms that are switched off.
 
     Attributes
     ----------
@@ -69,6 +70,8 @@ class Lifting:
     ordering : sequence of (dict, float)
         Linear rows (coefficients, lower bound) that one of the images of each point meets (XL2): programs have them,
         but no point that is found needs to meet them.
+    lifts_inequalities, cuts_moments : bool
+        Whether these mechanisms are at work, where they can.
     lifts_equations : bool
         Whether the last data have equations times variables.
     switches : list of (Side, Side)
@@ -79,8 +82,10 @@ class Lifting:
         -1 where the user maximises.
     """
 
-    def __init__(self, problem, with_switches=True, stop=None):
+    def __init__(self, problem, with_switches=True, stop=None, without=frozenset()):
         self.problem, self.stop = problem, stop
+        self.lifts_inequalities = lifted_inequalities.LiftedInequalities.name not in without
+        self.cuts_moments = moments.SemidefiniteCuts.name not in without
         n = problem.n_variables
         self.sign = -1 if problem.sense == "max" else 1
         self.objective = self._row(problem.c, problem.Q, -math.inf, math.inf, True, self.sign)
@@ -249,7 +254,7 @@ class Lifting:
         lifts = self._lifts(low, high) if lifted else _Lifts(self)
         lifts.lifted = lifted
         self.lifts_equations = bool(lifts.equations)
-        if lifted:
+        if lifted and self.cuts_moments:
             self._add_moments(lifts, low, high)
         record = _Record(self, scale, lifts, low, high)
         record.fields["n_split"] = len(self.switches) + (self.n_split if one_side else self.n_bilinear)
@@ -313,15 +318,14 @@ class Lifting:
             # A factor of any of the row's variables
             for j in sorted(set().union(*(partners[i] for i in support))):
                 added = len(support - partners[j])
-                # where products make no two groups, or are few, inequalities cost more than they close
-                is_worth = row.lower == row.upper or (j not in mixed and added <= MOST_NEW * len(support))
+                is_worth = row.lower == row.upper or (
+                    self.lifts_inequalities and lifted_inequalities.is_worth(added, len(support), j in mixed))
                 if is_worth and all(bounded[i] for i in support) and bounded[j]:
                     candidates.append((row.lower != row.upper, added, number, j))
         for inequality, _, number, j in sorted(candidates):
             check(self.stop)
             lifts.add(self.rows[number], j, inequality)
         return lifts
-
 
     def _without_sides(self):
         """Variables that products connect with one that is on both sides."""
@@ -587,9 +591,9 @@ class _Record:
 
 def _size_at(side, points):
     """How far a side is from 0, in units of its terms."""
-    terms = [a * points[..., i] for i, a in side.linear.items()]
-    largest = np.max([abs(term) for term in terms] + [np.full(points.shape[:-1], abs(side.constant))], axis=0)
-    return abs(sum(terms) + side.constant) / np.where(largest > 0, largest, 1.0)
+    terms = points[..., list(side.linear)] * np.array(list(side.linear.values()))
+    largest = np.maximum(abs(terms).max(axis=-1), abs(side.constant))
+    return abs(terms.sum(axis=-1) + side.constant) / np.where(largest > 0, largest, 1.0)
 
 
 def _ordered(pair):

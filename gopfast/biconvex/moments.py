@@ -10,6 +10,23 @@ Theory: (X4) of docs/theory/biconvex.md.
 """
 
 from gopfast.biconvex.tuning import LEAST_DENSITY, MOST_IN_CLIQUES, MOST_IN_MOMENTS
+from gopfast.search.mechanism import Mechanism
+
+
+class SemidefiniteCuts(Mechanism):
+    """Semidefinite cuts of sets of variables; a call is a round of them at the root."""
+
+    name, theory = "semidefinite_cuts", "(X4)"
+    what = "cuts the root of a biconvex problem by eigenvectors of matrices of products, which nodes keep if they hold"
+    hands_over = ("cuts",)
+    back_off = "at the root alone, while rounds raise its bound; none where linear inequalities hold the variables"
+    # a proof is written by a search of its own, of the problem as it is
+    in_proofs = True
+
+    @staticmethod
+    def applies(plan):
+        """Return True: whether there are sets of variables is known once the core is made."""
+        return True
 
 
 def sets_of(members, products):

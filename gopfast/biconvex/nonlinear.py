@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from gopfast.biconvex import atoms
-from gopfast.biconvex.interior import InteriorPoint
 from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.problem import terms_of
 from gopfast.biconvex.sequential_quadratic import minimize, one_sided
@@ -112,6 +111,17 @@ class NonlinearProgram:
         """Of factor times the objective and multipliers times the rows, at a point where there are atoms."""
         return _hessian(self, x, factor, multipliers)
 
+    def dense_hessian(self, x, factor, multipliers):
+        """Return the same as an array, shape (n, n)."""
+        weight, n = np.append(factor, multipliers)[self.number] * self.value, self.n
+        places = np.concatenate([self.i * n + self.j, self.j * n + self.i])
+        found = np.bincount(places, np.concatenate([weight, weight]), n * n).reshape(n, n)
+        if self.atoms:
+            bends = multipliers[self.first_atom - 1 :] * self.functions(x)[:, 2]
+            of = [atom.argument for atom in self.atoms]
+            np.add.at(found, (of, of), bends)
+        return found
+
     @functools.cached_property
     def dense(self):
         """The linear terms, shape (1 + n_rows, n)."""
@@ -202,6 +212,9 @@ def _own(program, x):
         values = program.values(found)[1:]
         if (np.maximum(program.lower - values, values - program.upper) <= NEAR).all():
             return found
+    # Here and not above: few first solves of a process need it.
+    from gopfast.biconvex.interior import InteriorPoint
+
     return InteriorPoint(program, x).search()
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import contradiction, convex_dual, hyperbolas, recession, tightening
+from gopfast.biconvex import contradiction, convex_dual, hyperbolas, tightening
 from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
@@ -15,7 +15,6 @@ from gopfast.biconvex.margins import EXACT, LEAST_WITHIN, ROUNDING_SHARE, WITHIN
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
-from gopfast.biconvex.reduction import Reduction
 from gopfast.biconvex.start_kinds import BEST, DRAWS, GIVEN, KINDS, MIDDLE, NEAR_ZERO, RELAXED
 from gopfast.biconvex.tuning import (
     EPSILON_SHARE,
@@ -74,16 +73,18 @@ class Preparation:
         The solve that asks, for the search of a ray.
     formulas : PolynomialProblem, optional
         What the problem was made of, where that has atoms: its points are completed, and found, by formulas.
+    meters : sequence of Meter
+        Of what bounds nodes, as of `BilinearRelaxation`.
     """
 
-    def __init__(self, problem, session, start, started, solve, formulas=None):
+    def __init__(self, problem, session, start, started, solve, formulas=None, meters=()):
         self.problem, self.session, self.start, self.started = problem, session, start, started
         self.given = getattr(problem, "given", problem)
-        self.solve, self.options, self.formulas = solve, session.options, formulas
+        self.solve, self.options, self.formulas, self.meters = solve, session.options, formulas, meters
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
         self.stop = StopSignal(self.left())
-        self.lifting = self.data = self.point = self.ray = self.program = None
+        self.lifting = self.data = self.point = self.ray = self.program = self.bounded = None
         self.least, self.value = -np.inf, np.inf
         self.n_lps, self.endings = 0, Endings(len(KINDS))
         self.unbounded, self.tangents = False, []
@@ -94,13 +95,16 @@ class Preparation:
 
     def tighten(self):
         """Tighten bounds, and look for a ray where they are missing; False: no point is feasible."""
-        self.lifting = Lifting(self.problem, not self.has_one_side(), self.stop)
+        self.lifting = Lifting(self.problem, not self.has_one_side(), self.stop, self.options.without)
         self.box = tightening.tighten(self.lifting, self.stop)
         if self.box is None:
             return False
         if not _is_bounded(*self.box) and contradiction.found(self.lifting, *self.box):
             return False
         if tightening.unbounded_factor(self.lifting, *self.box) is not None and not self._has_bound():
+            # Here and not above, as below: few first solves of a process need it.
+            from gopfast.biconvex import recession
+
             alone = replace(self.options, checkpoint=None, executor=None)
             found = recession.find(self.problem, self.solve, alone, self.stop)
             if found is not None:
@@ -109,15 +113,16 @@ class Preparation:
 
     def _has_bound(self):
         """Whether the relaxed dual bounds the objective: then there is no ray."""
-        data, _, _ = self.lifting.data(*self.box)
-        return BilinearRelaxation(data).bound_box(*data.box, signal=self.stop)[0] > -np.inf
+        made = self._made(self.box)
+        self.bounded = made, self._relaxed(made[0])
+        return self.bounded[1][0] > -np.inf
 
     def run(self):
         """Scale, bound and search locally, in the tightened box; False: no point is feasible."""
         box = self.box
-        self._scale(box)
+        self._scale(box, None if self.bounded is None else self.bounded[0])
         self.options.check_orthants(self.data.n_split)
-        lower, relaxed_point = self._relaxed()
+        lower, relaxed_point = self._relaxed(self.data) if self.bounded is None else self.bounded[1]
         if lower == np.inf:
             return False
         self.least, self.starts, self.kinds = lower * self.objective_scale, relaxed_point[np.newaxis], [RELAXED]
@@ -160,7 +165,7 @@ class Preparation:
                     break
                 self._set_tangents(self.tangents + rows)
             before = self.least
-            lower, relaxed_point = self._relaxed()
+            lower, relaxed_point = self._relaxed(self.data)
             if self.stop.stopped or lower == np.inf:
                 break
             self.least = max(self.least, lower * self.objective_scale)
@@ -218,7 +223,7 @@ class Preparation:
 
     def tolerances(self):
         """Absolute, in the core's units, and relative tolerance of a gap, and which part of the promised they are."""
-        point, value = None if self.point is None else self.to_core(self.point), self.value / self.objective_scale
+        point, value = None if self.point is None else self._unswitched(self.point), self.value / self.objective_scale
         epsilon, rel_tol = self._tolerances(value, self.least / self.objective_scale, point)
         within = self._within(value, epsilon, rel_tol)
         return epsilon * within, rel_tol * within, within
@@ -249,9 +254,7 @@ class Preparation:
         Relative to the values that are known, and no share of what terms could amount to: within wide bounds that may
         be more than all good points differ by.
         """
-        # switches are in no objective
-        unit = np.concatenate([np.ones(len(self.lifting.switches)), (1.0 / self.scale)[self.lifting.order]])
-        unit = max(self.data.objective_range(unit), 1e-300)
+        unit = max(self.data.objective_range(self._unswitched(np.ones(len(self.scale)))), 1e-300)
         known = [abs(x) for x in (value, least) if np.isfinite(x)]
         epsilon = min(EPSILON_SHARE * unit, max(rel_tol * max(known, default=np.inf), LEAST_SHARE * unit))
         return epsilon if point is None else max(epsilon, ROUNDING_SHARE * self.data.objective_range(np.abs(point)))
@@ -321,13 +324,22 @@ class Preparation:
         """Whether only the smaller group of variables is split."""
         return self.options.branching == "orthant" or self.options.partition == "paper"
 
-    def _scale(self, box):
+    def _scale(self, box, made=None):
+        """Go on with the core of a box, if it is made already."""
         self.scaled_box, self.program = box, None
-        self.data, self.scale, self.objective_scale = self.lifting.data(*box, one_side=self.has_one_side())
+        self.data, self.scale, self.objective_scale = self._made(box) if made is None else made
+
+    def _made(self, box):
+        """Return the core of a box, its variables' scale and the objective's."""
+        return self.lifting.data(*box, one_side=self.has_one_side())
 
     def to_core(self, point):
         """Return a point in the core's units."""
         return self.lifting.to_core(point, self.scale)
+
+    def _unswitched(self, point):
+        """Return a point in the core's units for its objective, in which switches are not: they are 0."""
+        return np.concatenate([np.zeros(len(self.lifting.switches)), (point / self.scale)[self.lifting.order]])
 
     def to_user(self, point):
         """Return a point of the core in the user's units."""
@@ -348,6 +360,8 @@ class Preparation:
         """Return a local solution in the variables that formulas have, completed; None where there are no formulas."""
         if self.formulas is None:
             return None
+        from gopfast.biconvex.reduction import Reduction
+
         n = self.formulas.n_variables
         low, high = (ends[:n] for ends in self.lifting.to_user(self.data.box, self.scale))
         found = Reduction(self.formulas.model, low, high, self.stop).search(point[:n])
@@ -371,9 +385,9 @@ class Preparation:
         """Return the point of what is searched that belongs to one of the given problem."""
         return point if self.given is self.problem else self.problem.completed(point)
 
-    def _relaxed(self):
+    def _relaxed(self, data):
         """Lower bound and point of the linear relaxed dual on the whole box, in the core's units."""
-        lower, _, _, point, _ = BilinearRelaxation(self.data).bound_box(*self.data.box, signal=self.stop)
+        lower, _, _, point, _ = BilinearRelaxation(data, meters=self.meters).bound_box(*data.box, signal=self.stop)
         return lower, point
 
     def _starts(self, data, point, n_random):

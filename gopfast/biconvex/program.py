@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gopfast.biconvex.interruption import check
 from gopfast.biconvex.lines import Lines
 from gopfast.biconvex.tuning import (
     ADDED_IN_PROOFS as MOST_ADDED_PRODUCTS,
@@ -54,10 +55,12 @@ class Program:
     problem : gopfast.checker.biconvex.BiconvexProblem
     bound : float or None
         What is to be proved; None: that no point is feasible.
+    stop : StopSignal
+        Ends a program in the middle, with `Stopped`.
     """
 
-    def __init__(self, problem, bound):
-        self.problem, self.bound, n = problem, bound, problem.n
+    def __init__(self, problem, bound, stop):
+        self.problem, self.bound, self.stop, n = problem, bound, stop, problem.n
         self.n, self.lp, self.loaded = n, None, None
         first, second = problem.monomials
         pairs = [(i - 1, j - 1) for i, j in zip(first.tolist(), second.tolist(), strict=True) if i > 0]
@@ -274,6 +277,7 @@ class Program:
         if self.lp is None:
             self.lp = Lp(np.zeros(len(self.col_scale)), *arguments)
             self.lp.set_tolerance(TOLERANCE)
+            self.lp.watch(self.stop)
         else:
             self.lp.load(np.zeros(len(self.col_scale)), *arguments)
         self.n_rows, self.loaded = n_rows, (low, high, len(self.square_rows))
@@ -316,6 +320,10 @@ class Program:
         Returns
         -------
         Solved
+
+        Raises
+        ------
+        Stopped
         """
         if not (objective is False and cost is not None and self.loaded is not None
                 and self.loaded[0] is low and self.loaded[1] is high and self.loaded[2] == len(self.square_rows)):
@@ -333,8 +341,10 @@ class Program:
         self.lp.set_costs(costs)
         status = self.lp.solve()
         if status not in ("optimal", "infeasible"):
+            check(self.stop)
             self.lp.forget_basis()
             status = self.lp.solve()
+        check(self.stop)
         x = self.lp.x * self.col_scale
         if status not in ("optimal", "infeasible"):
             return Solved(False, None, False, x, None, None, None)

@@ -11,12 +11,12 @@ Theory: (V9), (V11) of docs/theory/proofs.md.
 import dataclasses
 import json
 import math
-import time
 
 import numpy as np
 
 from gopfast.biconvex import hyperbolas
 from gopfast.biconvex.cuts import Cuts
+from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.margins import GIVEN_AWAY as ROUNDING, PROOF_MARGIN as MARGIN
 from gopfast.biconvex.program import Program
 from gopfast.biconvex.tuning import (
@@ -38,6 +38,7 @@ from gopfast.checker.certificate import Certificates
 from gopfast.checker.hyperbolas import hyperbola, with_tangents
 from gopfast.proof import keep
 from gopfast.result import Status
+from gopfast.search.stop import StopSignal
 
 
 class Unproved(Exception):
@@ -125,9 +126,14 @@ def prove(problem, bound, n_nodes, seconds=math.inf, point=None):
     with np.errstate(all="ignore"):
         rows, tangents = _tangents(problem, point)
         problem = with_tangents(problem, rows, tangents)
-        prover = _Prover(problem, bound, MOST_NODES + MOST_NODES_EACH * n_nodes)
+        stop = StopSignal(seconds)
+        prover = _Prover(problem, bound, MOST_NODES + MOST_NODES_EACH * n_nodes, stop)
         try:
-            prover.run(time.perf_counter() + seconds)
+            prover.run()
+        except Stopped:
+            stop.reraise()
+            reason = "interrupted" if stop.stopped == Status.INTERRUPTED else "the time limit came first"
+            raise Unproved(reason) from None
         finally:
             prover.program.close()
         found = prover.entries.arrays(prover.program.vectors(), prover.program.lines)
@@ -195,10 +201,10 @@ NOTHING = (np.zeros(0, int), np.zeros(0, int), np.zeros(0))
 
 
 class _Prover:
-    def __init__(self, problem, bound, most_nodes):
+    def __init__(self, problem, bound, most_nodes, stop):
         self.problem, self.bound, self.most_nodes = problem, bound, most_nodes
         self.entries = _Entries()
-        self.program = Program(problem, bound)
+        self.program = Program(problem, bound, stop)
         self.rule = None
         self.cuts = Cuts(problem, bound)
         self.margin = MARGIN * (1 + abs(bound or 0.0))
@@ -219,15 +225,14 @@ class _Prover:
         except ValueError:
             return None
 
-    def run(self, end):
+    def run(self):
         """Search until all is proved."""
         stack, n = [(self.problem.low, self.problem.high, None)], 0
         while stack:
             n += 1
             if n > self.most_nodes:
                 raise Unproved(f"it takes more than {self.most_nodes:,} nodes")
-            if time.perf_counter() > end:
-                raise Unproved("the time limit came first")
+            check(self.program.stop)
             children = self.node(*stack.pop(), is_root=n == 1)
             stack += reversed(children)
 

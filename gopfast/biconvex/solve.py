@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from gopfast import checks
-from gopfast.biconvex import recession
 from gopfast.biconvex.concave_directions import ConcaveDirections
-from gopfast.biconvex.core import Core, checkpoint_header, worker_search
+from gopfast.biconvex.core import METERED, Core, checkpoint_header, worker_search
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.mechanisms import NAMES
 from gopfast.biconvex.outcome import Found, result_of
@@ -56,11 +55,12 @@ def solve(problem, options, start=None, proof=None, stored=None):
     formulas = problem if isinstance(problem, PolynomialProblem) and problem.has_atoms else None
     plan = BiconvexPlan(_biconvex(problem), options)
     solved, own_start = _with_forms(plan, _lifted(problem, start))
-    preparation = Preparation(solved, session, own_start, started, solve, formulas)
+    meters = [plan.meter(mechanism) for mechanism in METERED]
+    preparation = Preparation(solved, session, own_start, started, solve, formulas, meters[:-1])
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():
-            found = _found(preparation, plan, stored)
+            found = _found(preparation, plan, meters, stored)
             session.end(None, found.status)
         if found.status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
             preparation.go_on()  # the search's end is no reason to leave its point unpolished
@@ -107,7 +107,7 @@ def _with_proof(problem, options, found, result, proof):
     return with_proof(problem, result, tolerance, proof, limit)
 
 
-def _found(preparation, plan, stored):
+def _found(preparation, plan, meters, stored):
     """Return what is found within the limits."""
     found = None
     try:
@@ -118,7 +118,7 @@ def _found(preparation, plan, stored):
         elif not preparation.run():
             found = Found(Status.INFEASIBLE, np.inf)
         else:
-            found = _proved(preparation) or _search(preparation, plan, stored)
+            found = _proved(preparation) or _search(preparation, plan, meters, stored)
     except Stopped:
         found = preparation.so_far(Status(preparation.stop.stopped))
     except KeyboardInterrupt:  # in Python, where no signal is polled
@@ -138,7 +138,7 @@ def _proved(preparation):
     return Found(Status.OPTIMAL, least, preparation.point, epsilon, n_nodes=1, n_lps=1 + preparation.n_lps)
 
 
-def _search(preparation, plan, stored):
+def _search(preparation, plan, meters, stored):
     """Search globally; where nothing bounds what must have bounds, in boxes that grow while that helps."""
     session, options = preparation.session, preparation.options
     low, high, free = preparation.root_box()
@@ -148,12 +148,12 @@ def _search(preparation, plan, stored):
         lifts_equations = preparation.lifting.lifts_equations
         if not lifts_equations and plan.has(Symmetry) and (rows := Symmetry.make(plan)):
             preparation.order(rows)
-        return _search_box(preparation, session, low, high, {}, found, stored)
+        return _search_box(preparation, session, meters, low, high, {}, found, stored)
     if options.checkpoint is not None or options.executor is not None:
         session.note("boxes that grow are searched in this process, without checkpoints")
         options = replace(options, checkpoint=None, executor=None)
     if preparation.has_bounded_factors(low, high):
-        found = _search_whole(preparation, options, low, high, found)
+        found = _search_whole(preparation, options, meters, low, high, found)
         if found.status not in (Status.NUMERICAL, Status.NODE_LIMIT) or (
                 options.max_nodes is not None and found.fields["n_nodes"] >= options.max_nodes):
             return found
@@ -164,7 +164,7 @@ def _search(preparation, plan, stored):
             found.status = Status.NODE_LIMIT
             break
         within = session.within(replace(options, max_nodes=left))
-        found = _search_box(preparation, within, *preparation.limited(low, high, free, reach), found)
+        found = _search_box(preparation, within, meters, *preparation.limited(low, high, free, reach), found)
         preparation.keep(found.point)
         gained = before - preparation.value
         if found.status not in (Status.OPTIMAL, Status.INFEASIBLE, Status.NUMERICAL):
@@ -176,7 +176,7 @@ def _search(preparation, plan, stored):
     return found
 
 
-def _search_whole(preparation, options, low, high, found):
+def _search_whole(preparation, options, meters, low, high, found):
     """
     Search without ends where a factor of every product has some: only such variables are divided.
 
@@ -184,7 +184,7 @@ def _search_whole(preparation, options, low, high, found):
     """
     max_nodes = WHOLE_NODES if options.max_nodes is None else min(WHOLE_NODES, options.max_nodes)
     within = preparation.session.within(replace(options, max_nodes=max_nodes))
-    found = _search_box(preparation, within, low, high, {}, found)
+    found = _search_box(preparation, within, meters, low, high, {}, found)
     if found.status in (Status.NUMERICAL, Status.NODE_LIMIT):
         preparation.keep(found.point)
         preparation.go_on()
@@ -192,7 +192,7 @@ def _search_whole(preparation, options, low, high, found):
     return found
 
 
-def _search_box(preparation, session, low, high, limits, past, stored=None):
+def _search_box(preparation, session, meters, low, high, limits, past, stored=None):
     """Search a box in the core's units; counts and history go on from those of the past search."""
     objective_scale, n_past = preparation.objective_scale, past.fields.get("n_nodes", 0)
     options, core = session.options, _core(preparation, session.options, low, high)
@@ -206,7 +206,7 @@ def _search_box(preparation, session, low, high, limits, past, stored=None):
     if session.report is not None:
         surroundings["monitor"] = report
     complete = None if preparation.formulas is None else preparation.complete
-    search, primal = core.search(preparation.data, preparation.nonlinear, complete, **surroundings)
+    search, primal = core.search(preparation.data, preparation.nonlinear, complete, meters, **surroundings)
     # Nothing is known of what lies beyond the limits but the bound of the whole; nor of what the best point's objective
     # cut off, were that point no incumbent.
     whole = not limits and (core.given is None or primal.has_given)
@@ -255,6 +255,9 @@ def _search_box(preparation, session, low, high, limits, past, stored=None):
 
 def _along(preparation, point, ray):
     """Status, bound and point where a program was unbounded along a ray: what holds but for rounding proves nothing."""
+    # Here and not above: few problems have a ray.
+    from gopfast.biconvex import recession
+
     found = recession.proved(preparation.problem, point, preparation.to_user(ray))
     if found is None:
         if NO_RAY not in preparation.session.notes:
@@ -284,6 +287,7 @@ def _core(preparation, options, low, high):
         least=preparation.least / preparation.objective_scale,
         orthant=options.branching == "orthant",
         milp=options.subproblem == "milp",
+        without=options.without,
     )
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gopfast.biconvex import ellipsoid, growth, lagrangian
+from gopfast.biconvex import lagrangian
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.outward import below
 from gopfast.biconvex.tuning import TRIAL_LIMITS, TRIAL_REACHES, WIDEST
@@ -48,6 +48,9 @@ def tighten(lifting, stop):
     box = None if (low > high).any() else _propagate(lifting, low, high)
     if box is None or lifting.unbounded(*box) is None:
         return box
+    # Here and not above, as below: first solves of a process mostly have bounds of all variables.
+    from gopfast.biconvex import ellipsoid, growth
+
     # ellipsoids first: they bound only what is unbounded, and closer
     for by_rows in (ellipsoid.tighten, growth.tighten, ellipsoid.tighten):
         box = by_rows(lifting, *box, lambda low, high: _propagate(lifting, low, high))
@@ -75,6 +78,8 @@ def tighten_by_objective(lifting, low, high, value, point=None):
     (ndarray, ndarray) or None
         None if no point is that good.
     """
+    from gopfast.biconvex import ellipsoid, growth
+
     upper = math.nextafter(value - lifting.sign * lifting.problem.constant, math.inf)
     for multiplied in (None, point):
         box = ellipsoid.tighten(
@@ -106,6 +111,8 @@ def bound_objective(lifting, low, high, point=None):
     float
         Minimised, in the user's units; -inf where no bound is found.
     """
+    from gopfast.biconvex import ellipsoid
+
     bounds = [ellipsoid.least(lifting, row, low, high) for row in lagrangian.at(lifting, point)]
     known = [bound for bound in bounds if bound is not None]
     if not known:

@@ -91,6 +91,11 @@ LEAST_DENSITY = 0.7
 # of the sets that are taken elsewhere | variables | [0, inf) | docs/notebook/biconvex.md
 MOST_IN_CLIQUES = 12
 
+# [lifted_inequalities] Inequalities times distances from bounds (X4).
+
+# of a lifted inequality's products, which the problem need not have | part | [0, 1] | docs/notebook/biconvex.md
+MOST_NEW = 0.6
+
 # [growth] Bounds by rows that grow (X11).
 
 # over all rows | rounds | [1, inf) | not measured
@@ -130,8 +135,6 @@ MOST_LIFTED_ENTRIES = 30_000
 MOST_ALONE = 1
 # that lifted rows add | products | [0, inf) | not measured
 MOST_ADDED_PRODUCTS = 150
-# of a lifted inequality's products, which the problem need not have | part | [0, 1] | docs/notebook/biconvex.md
-MOST_NEW = 0.5
 # of a set where products that are added have all of their Lagrange cuts | variables | [0, inf) | not measured
 MOST_WITH_ALL_ROWS = 30
 # of a variable, up or down | factor | [1, 1e100] | argument: a coefficient (up to 1e100) of a product of two still is a

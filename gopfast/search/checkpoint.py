@@ -17,7 +17,7 @@ from gopfast.errors import CheckpointError
 from gopfast.search import files, snapshot
 
 KIND = "gopfast checkpoint"
-VERSION = 6
+VERSION = 7
 HEADER = {"gopfast": str, "problem": dict, "options": dict, "digest": str, "begun": bool, "blocks": list}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import gopfast
 from gopfast.biconvex import proof
+from gopfast.biconvex.program import Program
 from gopfast.checker import ProofError, check, file
 from gopfast.datasets import load_problem
 from tests.support import proofs
@@ -244,3 +245,23 @@ def test_problems_whose_rows_say_that_a_factor_vanishes_are_proved_or_refused_cl
         assert result.notes[-1].startswith("no proof was written: ")
     else:
         assert gopfast.check(result.proof, problem).bound <= result.objective + 1e-6 * (1 + abs(result.objective))
+
+
+def test_a_stop_is_heard_between_the_programs_of_the_root(monkeypatch):
+    """Of a dense program of twenty variables these alone took minutes, whatever the limit was."""
+    rng = np.random.default_rng(0)
+    Q = np.triu(rng.integers(-9, 10, (6, 6))).astype(float)
+    problem = gopfast.BiconvexProblem(np.zeros(6), Q=Q, lower=-1, upper=1)
+    own, solve, calls = proof.biconvex.BiconvexProblem(json.loads(problem.to_json())), Program.solve, []
+
+    def interrupted(self, *arguments, **options):
+        calls.append(options.get("cost"))
+        if calls[-1] is not None and calls[-2] is not None:
+            self.stop.caught(KeyboardInterrupt())
+        return solve(self, *arguments, **options)
+
+    monkeypatch.setattr(Program, "solve", interrupted)
+    value = gopfast.solve(problem, log=False).objective
+    with pytest.raises(proof.Unproved, match="interrupted"):
+        proof.prove(own, value - 1e-6, 10)
+    assert sum(cost is not None for cost in calls) == 2

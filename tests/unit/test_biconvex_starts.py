@@ -9,6 +9,7 @@ from gopfast.search.endings import Endings
 import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex.start_kinds import KINDS
+from gopfast.profile import Activity
 from gopfast.starts import Starts
 
 FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
@@ -79,3 +80,12 @@ def test_ends_of_others_are_added_in_their_unit():
     assert one.rows()[2].tolist() == [2.0, 6.0, 1.0, 3.0] and one.table()[3, 0] == 4
     with pytest.raises(ValueError, match="ends_of"):
         other.restore({**other.state(), "ends_of": np.array([len(KINDS), 0], np.int8)})
+
+
+def test_the_budget_of_local_searches_is_counted_and_can_be_switched_off():
+    usual = gopfast.solve(problem("ex3_1_1"), **OPTIONS)
+    with gopfast.settings(local_budget=False):
+        plain = gopfast.solve(problem("ex3_1_1"), **OPTIONS)
+    assert usual.success and plain.success and usual.objective == pytest.approx(plain.objective, rel=3e-6)
+    assert usual.profile["local_budget"].calls > 0 and plain.profile["local_budget"] == Activity()
+    assert plain.starts.n_searches > usual.starts.n_searches

@@ -73,6 +73,10 @@ def test_a_stopped_search_goes_on_to_the_same(name, share, tmp_path):
     assert stopped.n_nodes < whole.n_nodes
     resumed = gopfast.resume(path, PROBLEMS[name], **OPTIONS)
     assert same(resumed, whole)
+    # rounds at the root are of the run that bounded it
+    assert all(resumed.profile[of].calls == stopped.profile[of].calls for of in ("lifted_inequalities",
+                                                                                 "semidefinite_cuts"))
+    assert resumed.profile["local_budget"].calls >= stopped.profile["local_budget"].calls
     again = gopfast.resume(path, PROBLEMS[name], **OPTIONS)  # what is finished stays so
     assert (again.status, again.bound, again.n_nodes) == (resumed.status, resumed.bound, resumed.n_nodes)
 

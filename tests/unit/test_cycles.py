@@ -154,3 +154,10 @@ def test_bounds_of_small_boxes_hold_too():
             z = corners[:, lifting.place] * scale
             values = z @ problem.c + np.einsum("si,ij,sj->s", z, problem.Q.toarray(), z)
             assert bound <= values.min() + 1e-9 * abs(values.min())
+
+
+def test_variables_without_ends_are_in_no_cycle_and_warn_of_nothing():
+    first, second = np.array([0, 1, 0]), np.array([1, 2, 2])
+    low, high = np.array([-np.inf, -1.0, 0.0]), np.array([np.inf, 1.0, np.inf])
+    with np.errstate(all="raise"):
+        assert cycles.violated(first, second, low, high, np.zeros(3), np.array([-1.0, -1.0, 1.0]), set()) == []

@@ -9,6 +9,7 @@ import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import lifting
 from gopfast.biconvex.lifting import Lifting
+from gopfast.profile import Activity
 
 
 def draw(seed, n=4, m=3):
@@ -115,3 +116,17 @@ def test_what_lifted_rows_have_in_place_of_a_product_does_not_hide_where_to_divi
     result = gopfast.solve(low_rank(1), epsilon=1e-6, rel_tol=1e-6, n_threads=1, time_limit=120)
     assert result.success
     assert result.n_nodes < 300
+
+
+def test_lifted_inequalities_are_counted_and_can_be_switched_off():
+    C, c, A, a, B, b = draw(0)
+    n, limits = len(C), np.concatenate([a, b])
+    Q, rows = np.zeros((2 * n, 2 * n)), np.block([[A, 0 * A], [0 * B, B]])
+    Q[:n, n:] = C
+    problem = BiconvexProblem(c, Q=Q, A=rows, row_upper=limits, lower=0, upper=2)
+    usual = gopfast.solve(problem, n_threads=1, log=False)
+    with gopfast.settings(lifted_inequalities=False):
+        plain = gopfast.solve(problem, n_threads=1, log=False)
+    assert usual.success and plain.success and usual.objective == pytest.approx(plain.objective, rel=3e-6)
+    assert usual.profile["lifted_inequalities"].calls > 0 and usual.profile["lifted_inequalities"].seconds > 0
+    assert plain.profile["lifted_inequalities"] == Activity() and plain.n_nodes >= usual.n_nodes

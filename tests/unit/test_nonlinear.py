@@ -72,6 +72,7 @@ def test_derivatives_agree_with_differences():
     hessian = nonlinear._hessian(own, x, weights[0], weights[1:]).toarray()
     np.testing.assert_allclose(step @ hessian @ step, weights @ second, atol=1e-12)
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-13)
+    np.testing.assert_allclose(own.dense_hessian(x, weights[0], weights[1:]), hessian, atol=1e-13)
 
 
 def test_what_ipopt_is_given_is_the_same():

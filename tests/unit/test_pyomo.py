@@ -54,6 +54,21 @@ def test_terms_are_those_of_the_model():
     assert np.array_equal(lower, [-math.inf, -11]) and np.array_equal(upper, [3, 6])
 
 
+def test_a_proof_is_checked_with_the_model_as_it_was_solved(tmp_path):
+    """And with a file of it; of a polynomial model, too."""
+    for k, power in enumerate((1, 3)):
+        m = model()
+        m.more = pyo.Constraint(expr=m.x**power * m.y >= -3)
+        solver, path = pyo.SolverFactory("gopfast"), tmp_path / f"{k}.proof"
+        assert solver.problem is None
+        solver.solve(m, options={"proof": str(path), "rel_tol": 1e-4})
+        checked = gopfast.check(path, solver.problem)
+        assert checked.objective == pytest.approx(pyo.value(m.goal), abs=1e-6) and checked.gap < 1e-2
+        solver.problem.to_json(tmp_path / f"{k}.json")
+        kind = gopfast.BiconvexProblem if power == 1 else gopfast.PolynomialProblem
+        assert gopfast.check(path, kind.read(tmp_path / f"{k}.json")).bound == checked.bound
+
+
 def test_limits_and_infeasible_models_have_pyomos_conditions():
     m = model()
     m.no = pyo.Constraint(expr=m.x * m.y >= 30)

@@ -12,6 +12,7 @@ import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import moments
 from gopfast.biconvex.lifting import Lifting
+from gopfast.profile import Activity
 
 
 def draw(seed, n=5):
@@ -180,6 +181,16 @@ def test_no_node_of_rotors_is_bounded_above_the_optimum(seed):
     limit = problem.objective(point) / unit
     limit += 1e-9 * abs(limit)
     assert_no_node_is_bounded_above(data, best, limit)
+
+
+def test_cuts_are_counted_and_can_be_switched_off():
+    problem = rotors(0, 4)
+    usual = gopfast.solve(problem, n_threads=1, log=False)
+    with gopfast.settings(semidefinite_cuts=False):
+        plain = gopfast.solve(problem, n_threads=1, log=False)
+    assert usual.success and plain.success and usual.objective == pytest.approx(plain.objective, abs=1e-4)
+    assert usual.profile["semidefinite_cuts"].calls > 0 and usual.profile["semidefinite_cuts"].seconds > 0
+    assert plain.profile["semidefinite_cuts"] == Activity() and plain.n_nodes > usual.n_nodes
 
 
 def test_variables_in_two_groups_have_no_moments():

@@ -2,6 +2,7 @@
 
 from gopfast.biconvex.settling cimport Settling
 from gopfast.search.endings cimport Endings
+from gopfast.search.meter cimport Meter
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.types cimport index, real
 
@@ -13,6 +14,7 @@ cdef class AlternatingPrimal(Settling):
     cdef readonly int n_lps             # linear programs made before the search
     cdef index n_improving, n_seen      # those of improve(); those of the whole search at its last call
     cdef index n_iterations             # of the programs of improve()
+    cdef Meter budget                   # of searches that are left out; None: none is
     cdef real[:, ::1] starts
     cdef signed char[::1] kinds         # (S,) of each start, `start_kinds`
     cdef readonly int next_start        # the first that has not been used

@@ -29,6 +29,7 @@ from gopfast.biconvex.tuning cimport (
 )
 from gopfast.lp.lp cimport LP_OPTIMAL, LP_UNBOUNDED, LpStatus
 from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
+from gopfast.search.meter cimport Meter
 from gopfast.search.relaxation cimport Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.types cimport OK, index, real
@@ -55,9 +56,12 @@ cdef class AlternatingPrimal(Settling):
         What kind of start each is, as a number of `start_kinds.KINDS`; draws by default.
     complete : callable, optional
         ``complete(point)``: the point, (n,), whose variables that follow others have their values, or None.
+    budget : Meter, optional
+        Counts local searches that are left out as others have taken their share; None: none is.
     """
 
-    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None, kinds=None, complete=None):
+    def __init__(self, BiconvexData data, starts, given=None, int n_lps=0, nonlinear=None, kinds=None, complete=None,
+                 Meter budget=None):
         cdef int k
         self.n_solution, self.has_tolerance = data.n, True
         self.reserve(data)
@@ -65,7 +69,7 @@ cdef class AlternatingPrimal(Settling):
         self.kinds = np.full(self.starts.shape[0], DRAWS, np.int8) if kinds is None else np.array(kinds, np.int8)
         self.endings = Endings(N_KINDS)
         self.given = np.full(data.n, np.nan) if given is None else np.array(given, dtype=np.float64)
-        self.n_lps = n_lps
+        self.n_lps, self.budget = n_lps, budget
         self.trial, self.nonlinear_point = np.zeros(data.n), np.zeros(data.n)
         self.direction = np.zeros(data.n)
         # variables on both sides cannot be moved by alternation
@@ -131,9 +135,11 @@ cdef class AlternatingPrimal(Settling):
         if n_lps < self.n_seen:  # a part of a tree, whose counts begin at 0
             self.n_improving = self.n_iterations = 0
         self.n_seen = n_lps
-        if isfinite(target) and (
+        if self.budget is not None and isfinite(target) and (
                 self.n_improving > FEW_LPS + SHARE_OF_LPS * (n_lps - self.n_improving)
                 or self.n_iterations > FREE_ITERATIONS + SHARE_OF_ITERATIONS * (n_iterations - self.n_iterations)):
+            self.budget.begin()
+            self.budget.end()
             return INFINITY
         value = self.search(point, NODES, tolerance, solution, effort)
         if not value < target and self.next_start < self.starts.shape[0]:

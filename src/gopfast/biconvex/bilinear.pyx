@@ -39,7 +39,8 @@ from gopfast.biconvex.learnt_rows cimport LearntRows
 from gopfast.biconvex.tangents cimport Tangents
 from gopfast.lp.lp cimport LP_OPTIMAL, LpStatus
 from gopfast.lp.program cimport ProgramRelaxation, ProgramWorker
-from gopfast.search.relaxation cimport Effort, no_effort
+from gopfast.search.meter cimport Meter, add_work
+from gopfast.search.relaxation cimport N_STAGES, Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_choice, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport OK, real
@@ -73,13 +74,14 @@ cdef class BilinearWorker(BilinearBranching):
             if self.load(node, warm or attempt > 0, True) != OK:
                 return
             status = self.solve_with_tangents(node, cutoff, effort)
-            if node.parent < 0 and not self.learnt.chosen and status == LP_OPTIMAL and node.lower < cutoff:
+            if (node.parent < 0 and self.data.n_lifted > 0 and not self.learnt.chosen and status == LP_OPTIMAL
+                    and node.lower < cutoff):
                 status = self.lift(node, cutoff, effort)
             if (node.parent < 0 and self.learnt.most_cycles > 0 and self.owner.root_sweeps > 0
                     and not self.learnt.chosen and status == LP_OPTIMAL and node.lower < cutoff):
                 status = self.separate_cycles(node, cutoff, effort)
-            if (node.parent < 0 and attempt == 0 and self.owner.root_sweeps > 0 and not self.learnt.chosen
-                    and status == LP_OPTIMAL and node.lower < cutoff):
+            if (node.parent < 0 and attempt == 0 and self.data.n_moments > 0 and self.owner.root_sweeps > 0
+                    and not self.learnt.chosen and status == LP_OPTIMAL and node.lower < cutoff):
                 status = self.separate(node, cutoff, effort, False)
             if node.lower >= cutoff or status != LP_OPTIMAL or self.stop.poll(self.number):
                 return
@@ -117,10 +119,12 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         Rounds of linear programs for the root's bounds.
     milp : bool
         Selects one bound combination for each node by a mixed-integer program, for a partition into orthants.
+    meters : sequence of Meter, optional
+        Of lifted inequalities and of semidefinite cuts.
     """
 
     def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3,
-                 bint milp=False):
+                 bint milp=False, meters=()):
         self.data, self.selects = data, milp
         self.low = np.array(data.low if low is None else low)
         self.high = np.array(data.high if high is None else high)
@@ -130,6 +134,7 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         self.touching = Tangents(data, data.n_rows + 4 * data.n_products + data.n_atoms + self.learnt.most())
         self.n_warm = self.touching.kept_from + 1 + self.touching.n_kept_floats
         self.batch_size, self.parallel_from = 4, 2
+        self.meters = (self.meters[0], *meters, *self.meters[1 + len(meters):])
 
     cdef ProgramWorker worker(self, StopSignal stop, int number):
         return BilinearWorker(self, stop, number)
@@ -185,12 +190,14 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         cdef Node *node = tree.new_node()
         cdef StopSignal stop = StopSignal() if signal is None else signal
         cdef Effort effort = no_effort()
-        cdef int n = self.data.n, sweeps = self.root_sweeps
+        cdef int n = self.data.n, sweeps = self.root_sweeps, j
         if node == NULL:
             raise MemoryError
         try:
             self.root_sweeps = root_sweeps
             self.bound_alone(tree, node, low, high, cutoff, stop, &effort)
+            for j in range(1, N_STAGES):
+                add_work(&(<Meter> self.meters[j]).work, &effort.stages[j])
             return (node.lower, *(np.array([at[j] for j in range(n)]) for at in (
                 <real[:n]> node_low(node), <real[:n]> node_high(node, n), <real[:n]> node_point(node, n))),
                 effort.n_lps)

@@ -6,6 +6,12 @@ from gopfast.search.relaxation cimport Effort
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport real
 
+cdef enum:
+    # Stages of bounding a node that are counted by themselves, see `relaxation.Effort`; cycles are the first one's.
+    RELAXED = 0
+    LIFTED = 1
+    CUT = 2
+
 
 cdef class BilinearRounds(BilinearRows):
     cdef real[::1] weights              # (n_cols - n,) what products and forms cost in the Lagrangian

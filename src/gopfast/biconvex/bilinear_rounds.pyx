@@ -11,8 +11,9 @@ from gopfast.biconvex.tuning cimport (
     TANGENT_SHARE, TANGENT_WITHOUT_CUTOFF, WORTH_OF_CYCLES,
 )
 from gopfast.lp.lp cimport LP_OPTIMAL, LpStatus
+from gopfast.search.meter cimport Work
 from gopfast.search.relaxation cimport Effort
-from gopfast.search.stop cimport StopSignal
+from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport OK, real
 from gopfast.biconvex.bilinear_rows cimport BilinearRows
@@ -123,13 +124,18 @@ cdef class BilinearRounds(BilinearRows):
     cdef LpStatus lift(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         """Programs with the lifted rows that their solutions violate."""
         cdef LpStatus status = LP_OPTIMAL
+        cdef Work *stage = &effort.stages[LIFTED]
+        cdef real begun = clock()
         cdef int _round
         for _round in range(MOST_LIFTS):
             if self.take_violated() == 0:
                 break
+            stage.calls += 1
             status = self.solve_with_tangents(node, cutoff, effort)
             if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
                 break
+        stage.closed += node.lower >= cutoff
+        stage.seconds += clock() - begun
         return status
 
     cdef int take_violated(self) noexcept nogil:
@@ -155,8 +161,9 @@ cdef class BilinearRounds(BilinearRows):
         At the root only, which the caller's thread bounds: it may take the GIL.
         """
         cdef LpStatus status = LP_OPTIMAL
+        cdef Work *stage = &effort.stages[RELAXED if of_cycles else CUT]
         cdef int _round, t, known, now, first, first_entry, idle = 0
-        cdef real before, gap
+        cdef real before, gap, begun = clock()
         for _round in range(MOST_CUT_ROUNDS):
             known = self.learnt.n_cycles if of_cycles else self.learnt.n_cuts
             first, first_entry, before = self.n_rows, self.nnz, node.lower
@@ -170,6 +177,7 @@ cdef class BilinearRounds(BilinearRows):
                     self.cut_row(t)
             if now == known or self.append_rows(first, first_entry) != OK:
                 break
+            stage.calls += not of_cycles
             status = self.solve_with_tangents(node, cutoff, effort)
             if status != LP_OPTIMAL or node.lower >= cutoff or self.stop.poll(self.number):
                 break
@@ -177,6 +185,9 @@ cdef class BilinearRounds(BilinearRows):
             idle = 0 if node.lower - before > CUT_PROGRESS * gap else idle + 1
             if idle == MOST_IDLE_ROUNDS:
                 break
+        if not of_cycles:
+            stage.closed += node.lower >= cutoff
+            stage.seconds += clock() - begun
         return status
 
     cdef void find(self, bint of_cycles) noexcept:

@@ -16,7 +16,7 @@ from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, node_high, node_low
 from gopfast.search.types cimport OK, real
-from gopfast.biconvex.bilinear_rounds cimport BilinearRounds
+from gopfast.biconvex.bilinear_rounds cimport LIFTED, BilinearRounds
 from gopfast.biconvex.learnt_rows cimport ints, reals
 
 
@@ -141,6 +141,7 @@ cdef class BilinearTightening(BilinearRounds):
                 elif status == LP_OPTIMAL:
                     if not self.learnt.chosen and self.take_violated() > 0:
                         # for this bound, and for those that come
+                        effort.stages[LIFTED].calls += 1
                         self.lp.set_cost(j, 1 if side == 0 else -1)
                         status = self.run(INFINITY, effort)
                         self.work += <real> self.lp.n_iterations() * self.n_rows

@@ -49,6 +49,8 @@ COUNT_NAMES = (
 OF_REGRESSIONS = (
     "variance", "fit_intercept", "family", "n_trials", "offset", "groups", "least_count", "shared_coefficients"
 )  # fmt: skip
+# Flags and options of the columns that come after the regressors, in their order.
+PLACES = (("--trials", "n_trials"), ("--offset", "offset"), ("--groups", "groups"), ("--response", "response"))
 NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")
 READING = ("columns", "separator", "decimal", "header", "na", "response")  # options: how data are read
 STANDARD_OUTPUT = "-"
@@ -234,6 +236,10 @@ def _data_of_proof(options, header):
     family = said.get("family")
     if options.missing is not None and family != "labels":
         raise InputError("--missing must not be given with a proof that is not of latent classes")
+    if options.response is None:
+        for flag, name in PLACES[:-1]:
+            if getattr(options, name) is not None:
+                raise InputError(f"{flag} must not be given without --response")
     if family not in ("labels", "mixed"):
         table = _read_table(options)
         return table.data, _data_line(options, table)
@@ -471,9 +477,7 @@ def _with_response(options, table):
     if table.n_rows is not None:
         raise InputError(f"--response: {shown(options.data)} has too many rows, and is read in chunks")
     last = []
-    for flag, name in (
-        ("--trials", "n_trials"), ("--offset", "offset"), ("--groups", "groups"), ("--response", "response")
-    ):  # fmt: skip
+    for flag, name in PLACES:
         if getattr(options, name, None) is not None:
             last.append((name, _place(flag, getattr(options, name), table.columns)))
     places = [at for _, at in last]

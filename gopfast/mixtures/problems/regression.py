@@ -128,6 +128,7 @@ class RegressionMixture(MixtureProblem):
     groups: str | None
 
     _shared_place: int | None = None
+    _given_weight: FloatArray | None = None
     _draws_lines = True
     # Models of other families than the normal one.
     _of_families: ClassVar[dict[str, type["RegressionMixture"]]] = {}
@@ -202,7 +203,9 @@ class RegressionMixture(MixtureProblem):
         weight = self.sample_weight / number
         if self.n_components > len(np.unique(of)):
             raise InputError(f"n_components must be at most the number of groups, {len(np.unique(of))}")
-        self.__setstate__({"sample_weight": weight, "total_weight": float(weight.sum())})
+        self.__setstate__({
+            "sample_weight": weight, "total_weight": float(weight.sum()), "_given_weight": self.sample_weight,
+        })  # fmt: skip
 
     @property
     def _group_of(self):
@@ -231,6 +234,10 @@ class RegressionMixture(MixtureProblem):
     def _row_weight(self):
         """Weights (n,) of the rows: each has that of its group."""
         return self.sample_weight if self.groups is None else self.sample_weight * self._rows_of_group
+
+    def _weights_of_proof(self):
+        """Return the weights of the rows as the user gave them, those of their groups."""
+        return self.sample_weight if self.groups is None else self._given_weight
 
     def _sums_of_groups(self, logs):
         """Return numbers (n, K) of rows, summed over the rows of each group."""

@@ -354,8 +354,8 @@ def _add_regression(model):
     )
     _add_places(model)
     model.add_argument(
-        "--shared-coefficient", dest="shared_coefficients", metavar="X",
-        help="the regressor, or intercept, whose coefficient all components share",
+        "--shared-coefficient", dest="shared_coefficients", metavar="X", action="append",
+        help="the regressor, or intercept, whose coefficient all components share; several times for several",
     )  # fmt: skip
 
 

@@ -486,12 +486,13 @@ def _with_response(options, table):
     order = [*(j for j in range(len(table.columns)) if j not in places), *places]
     for name, at in last[:-1]:  # as the problem takes them
         setattr(options, name, str(order.index(at) + 1))
-    shared = getattr(options, "shared_coefficients", None)
-    if shared is not None and shared != "intercept":  # by its number among the regressors
+    for i, shared in enumerate(getattr(options, "shared_coefficients", None) or ()):
+        if shared == "intercept":
+            continue
         at = _place("--shared-coefficient", shared, table.columns)
         if at in places:
             raise InputError(f"--shared-coefficient must be a regressor; {table.columns[at]!r} is none")
-        options.shared_coefficients = order.index(at)
+        options.shared_coefficients[i] = order.index(at)  # by its number among the regressors
     return table._replace(data=table.data[:, order], columns=tuple(table.columns[j] for j in order))
 
 
@@ -656,9 +657,9 @@ def _record(problem):
     if isinstance(problem, gopfast.RegressionMixture):
         names = REGRESSION_NAMES if problem.family == "normal" else COUNT_NAMES
         record = {name: to_json_types(getattr(problem, name)) for name in names}
-        place, p = problem._shared_place, problem.regressors.shape[1]
+        places, p = problem._shared_places, problem.regressors.shape[1]
         # by number, as names are those of the file
-        record["shared_coefficients"] = None if place is None else [place if place < p else "intercept"]
+        record["shared_coefficients"] = [place if place < p else "intercept" for place in places] or None
         return {**record, "response": problem.column_names[-1]}
     return {name: to_json_types(getattr(problem, name)) for name in MODEL_NAMES}
 

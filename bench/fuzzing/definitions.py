@@ -974,21 +974,24 @@ class CountRegression(Definition):
 
 
 def stacked(Z, at, K):
-    """Regressors of all components side by side (K n, 1 + K (q - 1)): the one whose coefficient is shared first."""
+    """Regressors of all components side by side (K n, m + K (q - m)): those whose coefficients are shared first."""
     Z = Z.astype(float)
-    return np.column_stack([np.tile(Z[:, at], K), np.kron(np.eye(K), np.delete(Z, at, axis=1))])
+    return np.column_stack([np.tile(Z[:, at], (K, 1)), np.kron(np.eye(K), np.delete(Z, at, axis=1))])
 
 
 def unstacked(found, at, K):
     """Coefficients (K, q) of those of the stacked regressors."""
-    return np.insert(found[1:].reshape(K, -1), at, found[0], axis=1)
+    own = found[len(at) :].reshape(K, -1)
+    rows = np.empty((K, len(at) + own.shape[1]), dtype=found.dtype)
+    rows[:, at], rows[:, np.delete(np.arange(rows.shape[1]), at)] = found[: len(at)], own
+    return rows
 
 
 class SharedRegression(Regression):
-    """The same where components share a coefficient: least squares of all at once, which need not be exact."""
+    """The same where components share coefficients: least squares of all at once, which need not be exact."""
 
     def parameters(self, mass, S, former):
-        at, least = self.problem._shared_at, self.problem.variance_floor if self.known is None else self.known
+        at, least = self.problem._all_shared, self.problem.variance_floor if self.known is None else self.known
         v = np.full(self.K, least, dtype=float) if former is None else former["variances"].astype(float)
         Z, y = stacked(self.Z, at, self.K), np.tile(self.y.astype(float), self.K)
         size = np.abs(Z).max(axis=0)
@@ -1009,16 +1012,16 @@ class SharedRegression(Regression):
 
 
 class SharedCountRegression(CountRegression):
-    """The same where components share a coefficient: Newton's method for all at once."""
+    """The same where components share coefficients: Newton's method for all at once."""
 
     def parameters(self, mass, S, former):
-        at, every = self.problem._shared_at, copy.copy(self)
+        at, every = self.problem._all_shared, copy.copy(self)
         every.Z = stacked(self.Z, at, self.K).astype(self.dtype)
         every.o, every.counts, every.trials = (np.tile(part, self.K) for part in (self.o, self.counts, self.trials))
         start = None
         if former is not None:
             b = former["coefficients"]
-            start = np.concatenate([b[:1, at], np.delete(b, at, axis=1).ravel()])
+            start = np.concatenate([b[0, at], np.delete(b, at, axis=1).ravel()])
         found, _ = every.fit((mass + 1e-12 * self.w[:, None]).T.ravel(), start)
         return {"coefficients": unstacked(found, at, self.K)}
 

@@ -245,8 +245,9 @@ def regression(rng, n, d, K, small, known=False, shared=False):
 
 
 def shared_coefficient(rng, p, intercept):
-    """Which coefficient all components share."""
-    return {"shared_coefficients": [*range(p), *["intercept"] * intercept][int(rng.integers(p + intercept))]}
+    """Which coefficient all components share, or which two, if each is to have one of its own."""
+    names, n = [*range(p), *["intercept"] * intercept], 1 + (p == 2 and rng.random() < 0.5)
+    return {"shared_coefficients": [names[i] for i in rng.permutation(len(names))[:n]]}
 
 
 def noisy(rng, n, d, K, small):

@@ -112,7 +112,7 @@ def show(which):
     outcome, detail = case(kind, family, int(seed))
     problem = generator.drawn(kind, family, int(seed))
     print(problem)
-    for name in ("X", "sample_weight", "variance_floor", "noise_variance", "prior_variance_bounds", "categories"):
+    for name in ("X", "y", "sample_weight", "variance_floor", "noise_variance", "prior_variance_bounds", "categories"):
         value = getattr(problem, name, None)
         if value is not None:
             print(f"{name} = {value.tolist() if hasattr(value, 'tolist') else value}")

@@ -5,6 +5,7 @@ a search is not proved in the time limit; the largest n that was. Lines are thos
 blank ones.
 
 Run: python bench/models.py [--seconds 60] [--most 3200] [--threads 2] [--output bench/results/models.md]
+     python bench/models.py --keep     (what searches found is that of the table, all else anew: seconds)
 """
 
 import argparse
@@ -140,13 +141,34 @@ def has_rule(make):
     return "no" if make(np.random.default_rng(0), 12)._record_of_proof() is None else "yes"
 
 
+def row(name, d, parameters, found, make, peers, modules, problem):
+    """Return a row of the table, of what searches found and of what the code says."""
+    lines = " + ".join(map(str, lines_of(modules, problem)))
+    return f"| {' | '.join((name, str(d), parameters, *found, has_rule(make), peers, lines))} |"
+
+
+def keep(path):
+    """Write the table once more, with what its searches found."""
+    text = path.read_text().splitlines()
+    places = {tuple(cell.strip() for cell in line.split("|")[1:3]): i for i, line in enumerate(text) if "|" in line}
+    for name, d, parameters, *others in ROWS:
+        i = places[name, str(d)]
+        found = [cell.strip() for cell in text[i].split("|")[4:8]]
+        text[i] = row(name, d, parameters, found, *others)
+    path.write_text("\n".join(text) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--most", type=int, default=3200)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/models.md")
+    parser.add_argument("--keep", action="store_true", help="what searches found is that of the table, all else anew")
     options = parser.parse_args()
+    if options.keep:
+        keep(options.output)
+        return
     text = [
         "# Families",
         "",
@@ -163,9 +185,7 @@ def main():
     ]
     for name, d, parameters, make, peers, modules, problem in ROWS:
         (n, nodes, taken), rest = climbed(make, options.seconds, options.most, options.threads)
-        lines = " + ".join(map(str, lines_of(modules, problem)))
-        row = name, str(d), parameters, n, nodes, taken, rest, has_rule(make), peers, lines
-        text.append(f"| {' | '.join(row)} |")
+        text.append(row(name, d, parameters, (n, nodes, taken, rest), make, peers, modules, problem))
         print(text[-1], flush=True)
     options.output.write_text("\n".join(text) + "\n")
 

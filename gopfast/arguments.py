@@ -45,6 +45,8 @@ CHECK_EXAMPLES = """examples:
   gopfast check proof.npz galaxies.csv
   gopfast regress co2.csv -k 2 --response CO2 --proof proof.npz
   gopfast check proof.npz co2.csv --response CO2
+  gopfast regress visits.csv -k 3 --response visits --family poisson --offset log_hours --proof proof.npz
+  gopfast check proof.npz visits.csv --response visits --offset log_hours
   gopfast mixed customers.csv -k 2 --columns age=normal,smokes=binary --proof proof.npz
   gopfast check proof.npz customers.csv
   gopfast solve problem.json --proof proof.npz
@@ -200,6 +202,7 @@ def parser(
     command.add_argument("proof", metavar="FILE", help="the proof")
     _add_data(command, what="numbers, or of `gopfast mixed` and `classes` labels too")
     _add_missing(_add_reading(command))
+    _add_places(command.add_argument_group("of regressions of counts, as the command that wrote the proof had them"))
     return parser
 
 
@@ -349,6 +352,15 @@ def _add_regression(model):
     model.add_argument(
         "--family", choices=("normal", "poisson", "binomial"), help="of regressions: what responses are (normal)"
     )
+    _add_places(model)
+    model.add_argument(
+        "--shared-coefficient", dest="shared_coefficients", metavar="X", action="append",
+        help="the regressor, or intercept, whose coefficient all components share; several times for several",
+    )  # fmt: skip
+
+
+def _add_places(model):
+    """Add the columns of regressions that are neither regressors nor the response."""
     model.add_argument("--trials", dest="n_trials", metavar="N", help="the column of trials, with --family binomial")
     model.add_argument(
         "--offset", metavar="O", help="the column that is added to linear predictors, with --family poisson or binomial"
@@ -356,10 +368,6 @@ def _add_regression(model):
     model.add_argument(
         "--groups", metavar="G", help="the column of what rows belong to, as patients: one component each"
     )
-    model.add_argument(
-        "--shared-coefficient", dest="shared_coefficients", metavar="X",
-        help="the regressor, or intercept, whose coefficient all components share",
-    )  # fmt: skip
 
 
 def _add_model(command, needs_k):

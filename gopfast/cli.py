@@ -49,6 +49,8 @@ COUNT_NAMES = (
 OF_REGRESSIONS = (
     "variance", "fit_intercept", "family", "n_trials", "offset", "groups", "least_count", "shared_coefficients"
 )  # fmt: skip
+# Flags and options of the columns that come after the regressors, in their order.
+PLACES = (("--trials", "n_trials"), ("--offset", "offset"), ("--groups", "groups"), ("--response", "response"))
 NOT_OF_REGRESSIONS = ("covariance", "covariances", "prior", "posterior")
 READING = ("columns", "separator", "decimal", "header", "na", "response")  # options: how data are read
 STANDARD_OUTPUT = "-"
@@ -234,6 +236,10 @@ def _data_of_proof(options, header):
     family = said.get("family")
     if options.missing is not None and family != "labels":
         raise InputError("--missing must not be given with a proof that is not of latent classes")
+    if options.response is None:
+        for flag, name in PLACES[:-1]:
+            if getattr(options, name) is not None:
+                raise InputError(f"{flag} must not be given without --response")
     if family not in ("labels", "mixed"):
         table = _read_table(options)
         return table.data, _data_line(options, table)
@@ -471,9 +477,7 @@ def _with_response(options, table):
     if table.n_rows is not None:
         raise InputError(f"--response: {shown(options.data)} has too many rows, and is read in chunks")
     last = []
-    for flag, name in (
-        ("--trials", "n_trials"), ("--offset", "offset"), ("--groups", "groups"), ("--response", "response")
-    ):  # fmt: skip
+    for flag, name in PLACES:
         if getattr(options, name, None) is not None:
             last.append((name, _place(flag, getattr(options, name), table.columns)))
     places = [at for _, at in last]
@@ -482,12 +486,13 @@ def _with_response(options, table):
     order = [*(j for j in range(len(table.columns)) if j not in places), *places]
     for name, at in last[:-1]:  # as the problem takes them
         setattr(options, name, str(order.index(at) + 1))
-    shared = getattr(options, "shared_coefficients", None)
-    if shared is not None and shared != "intercept":  # by its number among the regressors
+    for i, shared in enumerate(getattr(options, "shared_coefficients", None) or ()):
+        if shared == "intercept":
+            continue
         at = _place("--shared-coefficient", shared, table.columns)
         if at in places:
             raise InputError(f"--shared-coefficient must be a regressor; {table.columns[at]!r} is none")
-        options.shared_coefficients = order.index(at)
+        options.shared_coefficients[i] = order.index(at)  # by its number among the regressors
     return table._replace(data=table.data[:, order], columns=tuple(table.columns[j] for j in order))
 
 
@@ -652,9 +657,9 @@ def _record(problem):
     if isinstance(problem, gopfast.RegressionMixture):
         names = REGRESSION_NAMES if problem.family == "normal" else COUNT_NAMES
         record = {name: to_json_types(getattr(problem, name)) for name in names}
-        place, p = problem._shared_place, problem.regressors.shape[1]
+        places, p = problem._shared_places, problem.regressors.shape[1]
         # by number, as names are those of the file
-        record["shared_coefficients"] = None if place is None else [place if place < p else "intercept"]
+        record["shared_coefficients"] = [place if place < p else "intercept" for place in places] or None
         return {**record, "response": problem.column_names[-1]}
     return {name: to_json_types(getattr(problem, name)) for name in MODEL_NAMES}
 

@@ -16,9 +16,10 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.mixing.nonparametric import free_variance_bound, nonparametric_bound
 
-from . import generator, learning
+from . import classes, generator, learning
 from .definitions import LONG, define
 from .failure import Failure, slack
+from .surroundings import random_box
 
 N_RESPONSIBILITIES = 5
 N_BOXES = 24
@@ -89,25 +90,6 @@ class Target:
     def limit(self, W):
         """What no bound may exceed."""
         return float(self.value + slack(self.value, self.size, W))
-
-
-def random_box(rng, point, error, low, high):
-    """A box around a point within the root: wide, tiny, or with faces on it, each side for itself."""
-    n = len(point)
-    width = high - low
-    style = rng.integers(4)
-    reach = {
-        0: lambda: np.full(n, 10.0 ** rng.uniform(-8, 0)),
-        1: lambda: 10.0 ** rng.uniform(-8, 0, n),
-        2: lambda: rng.choice([0.0, 1e-9, 1e-3, 0.1, 1.0], n),
-        3: lambda: rng.choice([0.0, 1.0], n),
-    }[style]
-    below, above = (width * reach() * rng.random(n) ** rng.integers(0, 2) for _ in range(2))
-    face = rng.random(n)
-    below, above = np.where(face < 0.1, 0.0, below), np.where(face > 0.9, 0.0, above)
-    least = np.minimum(np.maximum(low, np.minimum(point - below, point - error)), high)
-    most = np.maximum(np.minimum(high, np.maximum(point + above, point + error)), least)
-    return least, most
 
 
 def halved(rng, low, high, point, error):
@@ -222,4 +204,6 @@ def run(name, seed, n_responsibilities=N_RESPONSIBILITIES, n_boxes=N_BOXES):
     """One case: (number tried, problem); raises Failure, or whatever the package raises."""
     rng = generator.stream("boxes", name, seed)
     problem = generator.drawn("boxes", name, seed, rng)
+    if name in generator.CLASSES:
+        return classes.attack_boxes(problem, rng), problem
     return attack_problem(name, problem, rng, n_responsibilities, n_boxes), problem

@@ -694,31 +694,34 @@ class Multinomial(Separable):
         }
 
 
+def least_squares(exact, mass):
+    """The exact coefficients (q,) of rows of regressors and response, their sum of squares; all rows count a little."""
+    shares = [Fraction(float(m)) + Fraction(float(mass.max())) / 2**200 for m in mass]
+    q = len(exact[0]) - 1
+    sums = [[sum(m * row[i] * row[j] for m, row in zip(shares, exact, strict=True)) for j in range(q + 1)]
+            for i in range(q + 1)]  # fmt: skip
+    rows = [row[:] for row in sums[:q]]
+    for i in range(q):
+        at = next(j for j in range(i, q) if rows[j][i])
+        rows[i], rows[at] = rows[at], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for j in range(q):
+            if j != i:
+                rows[j] = [x - rows[j][i] * y for x, y in zip(rows[j], rows[i], strict=True)]
+    b = [row[-1] for row in rows]
+    return b, sums[q][q] - sum(x * sums[i][q] for i, x in enumerate(b)), sum(shares)
+
+
 class Regression(Definition):
     """Normal errors, of known variance or free above a floor; fits by normal equations in fractions."""
 
     def prepare(self):
-        columns = [self.X[:, :-1], np.ones((self.n, 1))] if self.problem.fit_intercept else [self.X[:, :-1]]
+        self.row_weights, X = self.w, self.X[:, : self.problem.regressors.shape[1]]
+        columns = [X, np.ones((self.n, 1))] if self.problem.fit_intercept else [X]
         self.Z, self.y = np.hstack(columns).astype(self.dtype), self.X[:, -1].astype(self.dtype)
+        self.is_tied = bool(self.problem.shared_names) and self.K > 1
         self.known = self.problem.noise_variance
         self.exact = [[Fraction(x) for x in row] for row in np.column_stack([*columns, self.X[:, -1]]).tolist()]
-
-    def fit(self, mass):
-        """The exact coefficients (q,) of a component, and its sum of squares; all samples count a little."""
-        shares = [Fraction(float(m)) + Fraction(float(mass.max())) / 2**200 for m in mass]
-        q = self.Z.shape[1]
-        sums = [[sum(m * row[i] * row[j] for m, row in zip(shares, self.exact, strict=True)) for j in range(q + 1)]
-                for i in range(q + 1)]  # fmt: skip
-        rows = [row[:] for row in sums[:q]]
-        for i in range(q):
-            at = next(j for j in range(i, q) if rows[j][i])
-            rows[i], rows[at] = rows[at], rows[i]
-            rows[i] = [x / rows[i][i] for x in rows[i]]
-            for j in range(q):
-                if j != i:
-                    rows[j] = [x - rows[j][i] * y for x, y in zip(rows[j], rows[i], strict=True)]
-        b = [row[-1] for row in rows]
-        return b, sums[q][q] - sum(x * sums[i][q] for i, x in enumerate(b)), sum(shares)
 
     def parameters(self, mass, S, former):
         exact, least = [], self.problem.variance_floor if self.known is None else self.known
@@ -732,11 +735,15 @@ class Regression(Definition):
                 if self.known is None:
                     square = np.square(root * (self.y - self.Z @ b)).sum() / np.square(root).sum()
                     state["variances"][k] = max(least, square)
+            if self.is_tied:
+                state["variances"][:] = S @ state["variances"] / S.sum()
             return state
         variances, coefficients, residuals = [], [], []
-        for k in range(self.K):
-            b, squares, total = self.fit(mass[:, k] if S[k] > 0 else self.w)
-            v = squares / total
+        fits = [least_squares(self.exact, mass[:, k] if S[k] > 0 else self.row_weights) for k in range(self.K)]
+        used = [fit for fit, s in zip(fits, S, strict=True) if s > 0]
+        one = sum(squares for _, squares, _ in used) / sum(total for *_, total in used)
+        for b, squares, total in fits:
+            v = one if self.is_tied else squares / total
             exact.append((b, v))
             variances.append(max(long(v), LONG(least))
                              if self.known is None else LONG(least))
@@ -776,9 +783,9 @@ class Regression(Definition):
         for b, v in state["exact"]:
             values = zip(design.places, design.values, strict=True)
             cell = [long((sum(map(mul, place, b)) - value) / unit) for place, value in values]
-            cells.append(cell + [long(v / unit**2)] * (self.known is None))
-        cells = np.array(cells)
-        return cells, 2.0**-50 * np.abs(cells), *EMPTY
+            cells.append(cell + [long(v / unit**2)] * (self.known is None and not self.is_tied))
+        cells, shared = np.array(cells), np.array([long(v / unit**2)] * self.is_tied, LONG)
+        return cells, 2.0**-50 * np.abs(cells), shared, 2.0**-50 * shared
 
 
 class Mixed(Definition):
@@ -889,7 +896,7 @@ class CountRegression(Definition):
     """Poisson and binomial responses; fits by Newton's method, of which the last step says how exact they are."""
 
     def prepare(self):
-        problem, used = self.problem, self.problem.sample_weight > 0
+        problem, used, self.row_weights = self.problem, self.problem.sample_weight > 0, self.w
         p, ones = problem.regressors.shape[1], np.ones((self.n, 1))
         self.Z = np.hstack([self.X[:, :p], ones] if problem.fit_intercept else [self.X[:, :p]]).astype(self.dtype)
         self.y, self.trials = self.X[:, -1].astype(self.dtype), problem.trials[used].astype(self.dtype)
@@ -940,10 +947,8 @@ class CountRegression(Definition):
         return b, error
 
     def parameters(self, mass, S, former):
-        found = [
-            self.fit(mass[:, k] if S[k] > 0 else self.w, None if former is None else former["coefficients"][k])
-            for k in range(self.K)
-        ]
+        starts = [None] * self.K if former is None else former["coefficients"]
+        found = [self.fit(mass[:, k] if S[k] > 0 else self.row_weights, starts[k]) for k in range(self.K)]
         return {"coefficients": np.array([b for b, _ in found]), "error": np.array([error for _, error in found])}
 
     def log_densities(self, state):
@@ -974,21 +979,24 @@ class CountRegression(Definition):
 
 
 def stacked(Z, at, K):
-    """Regressors of all components side by side (K n, 1 + K (q - 1)): the one whose coefficient is shared first."""
+    """Regressors of all components side by side (K n, m + K (q - m)): those whose coefficients are shared first."""
     Z = Z.astype(float)
-    return np.column_stack([np.tile(Z[:, at], K), np.kron(np.eye(K), np.delete(Z, at, axis=1))])
+    return np.column_stack([np.tile(Z[:, at], (K, 1)), np.kron(np.eye(K), np.delete(Z, at, axis=1))])
 
 
 def unstacked(found, at, K):
     """Coefficients (K, q) of those of the stacked regressors."""
-    return np.insert(found[1:].reshape(K, -1), at, found[0], axis=1)
+    own = found[len(at) :].reshape(K, -1)
+    rows = np.empty((K, len(at) + own.shape[1]), dtype=found.dtype)
+    rows[:, at], rows[:, np.delete(np.arange(rows.shape[1]), at)] = found[: len(at)], own
+    return rows
 
 
 class SharedRegression(Regression):
-    """The same where components share a coefficient: least squares of all at once, which need not be exact."""
+    """The same where components share coefficients: least squares of all at once, which need not be exact."""
 
     def parameters(self, mass, S, former):
-        at, least = self.problem._shared_at, self.problem.variance_floor if self.known is None else self.known
+        at, least = self.problem._all_shared, self.problem.variance_floor if self.known is None else self.known
         v = np.full(self.K, least, dtype=float) if former is None else former["variances"].astype(float)
         Z, y = stacked(self.Z, at, self.K), np.tile(self.y.astype(float), self.K)
         size = np.abs(Z).max(axis=0)
@@ -1009,18 +1017,46 @@ class SharedRegression(Regression):
 
 
 class SharedCountRegression(CountRegression):
-    """The same where components share a coefficient: Newton's method for all at once."""
+    """The same where components share coefficients: Newton's method for all at once."""
 
     def parameters(self, mass, S, former):
-        at, every = self.problem._shared_at, copy.copy(self)
+        at, every = self.problem._all_shared, copy.copy(self)
         every.Z = stacked(self.Z, at, self.K).astype(self.dtype)
         every.o, every.counts, every.trials = (np.tile(part, self.K) for part in (self.o, self.counts, self.trials))
         start = None
         if former is not None:
             b = former["coefficients"]
-            start = np.concatenate([b[:1, at], np.delete(b, at, axis=1).ravel()])
-        found, _ = every.fit((mass + 1e-12 * self.w[:, None]).T.ravel(), start)
+            start = np.concatenate([b[0, at], np.delete(b, at, axis=1).ravel()])
+        found, _ = every.fit((mass + 1e-12 * self.row_weights[:, None]).T.ravel(), start)
         return {"coefficients": unstacked(found, at, self.K)}
+
+
+class Grouped:
+    """Regressions of which all rows of a group are of one component: samples are the groups, of which X has one row."""
+
+    def prepare(self):
+        super().prepare()
+        labels, weights = self.X[:, int(self.problem.groups) - 1], self.problem.group_weight
+        _, first, self.owner = np.unique(labels, return_index=True, return_inverse=True)
+        self.row_weights = weights[self.problem.sample_weight > 0].astype(self.dtype)
+        self.X, self.w, self.n = self.X[first], self.row_weights[first], len(first)
+        self.W = self.w.sum()
+
+    def over_rows(self, values):
+        """Sums over each group's rows."""
+        total = np.zeros((self.n, *values.shape[1:]), values.dtype)
+        np.add.at(total, self.owner, values)
+        return total
+
+    def parameters(self, mass, S, former):
+        mass = mass[self.owner]
+        return super().parameters(mass, mass.sum(axis=0), former)
+
+    def log_densities(self, state):
+        return self.over_rows(super().log_densities(state))
+
+    def sample_size(self, state):
+        return self.over_rows(np.broadcast_to(super().sample_size(state), len(self.owner)).astype(LONG))
 
 
 def long(x):
@@ -1041,8 +1077,9 @@ def define(problem, dtype=LONG):
     """The Definition of a problem."""
     if getattr(problem, "noise", None) is not None:
         return Noisy(problem, dtype)
+    model = MODELS[type(problem).__name__]
     if getattr(problem, "_shared_at", None) is not None:
-        return {"RegressionMixture": SharedRegression, "CountRegressionMixture": SharedCountRegression}[
-            type(problem).__name__
-        ](problem, dtype)
-    return MODELS[type(problem).__name__](problem, dtype)
+        model = {Regression: SharedRegression, CountRegression: SharedCountRegression}[model]
+    if getattr(problem, "groups", None) is not None:
+        model = type(f"Grouped{model.__name__}", (Grouped, model), {})
+    return model(problem, dtype)

@@ -221,7 +221,7 @@ def gamma(rng, n, d, K, small):
     return gopfast.GammaMixture(repeated(rng, X), min(n, K), cv_floor=floor, sample_weight=weights(rng, n))
 
 
-def regression(rng, n, d, K, small, known=False, shared=False):
+def regression(rng, n, d, K, small, known=False, shared=False, tied=False, groups=False):
     """A response on one or two regressors, often on lines that cross; of few samples, whose fits are exact."""
     n, p = min(n, 40), 1 + (rng.random() < 0.25)
     X = reals(rng, n, p)
@@ -241,12 +241,25 @@ def regression(rng, n, d, K, small, known=False, shared=False):
     if shared and rng.random() < 0.3 and not known:
         given["variance"] = "shared"
     intercept |= shared and p == 1
+    if tied:
+        given["variance"] = "shared"
+    if groups:
+        w, K = grouped(rng, n, K, w, given)
     return gopfast.RegressionMixture(X, y, min(n, K), fit_intercept=intercept, sample_weight=w, **given)
 
 
 def shared_coefficient(rng, p, intercept):
-    """Which coefficient all components share."""
-    return {"shared_coefficients": [*range(p), *["intercept"] * intercept][int(rng.integers(p + intercept))]}
+    """Which coefficient all components share, or which two, if each is to have one of its own."""
+    names, n = [*range(p), *["intercept"] * intercept], 1 + (p == 2 and rng.random() < 0.5)
+    return {"shared_coefficients": [names[i] for i in rng.permutation(len(names))[:n]]}
+
+
+def grouped(rng, n, K, w, given):
+    """Give rows groups, of about one row, of a few, or of many; weights of the rows, and no more components."""
+    drawn = rng.integers(0, max(1, int(n * rng.choice([0.2, 0.5, 1.0]))), n)
+    labels, of = np.unique(drawn, return_inverse=True)
+    given["groups"] = of
+    return w[of] if w is not None and w[of].any() else None, min(K, len(labels))
 
 
 def noisy(rng, n, d, K, small):
@@ -280,7 +293,7 @@ def mixed(rng, n, d, K, small):
     return gopfast.MixedMixture(kinds, X, K, variance_floor=floor, sample_weight=weights(rng, n))
 
 
-def count_regression(rng, n, d, K, small, family="poisson", shared=False):
+def count_regression(rng, n, d, K, small, family="poisson", shared=False, groups=False):
     """Counts on one or two regressors, some tied, often on curves that cross, many of them 0 or all trials."""
     n, p = min(n, 30), 1 + (rng.random() < 0.25)
     X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-2, 1, p)
@@ -299,8 +312,18 @@ def count_regression(rng, n, d, K, small, family="poisson", shared=False):
     if shared:
         intercept |= p == 1 or family == "poisson"
         given |= shared_coefficient(rng, p, intercept and family == "binomial")
+    if groups:
+        w, K = grouped(rng, n, K, w, given)
     return gopfast.RegressionMixture(
         X, y, min(n, K), family=family, fit_intercept=intercept, sample_weight=w, **given
+    )
+
+
+def classes(rng, n, d, K, small):
+    """Clusterwise least squares of few samples, on lines that cross as those of `regression`."""
+    plain = regression(rng, min(n, 20), d, K, small, known=True)
+    return gopfast.ClusterwiseRegression(
+        plain.regressors, plain.response, plain.n_components, plain.fit_intercept, plain.sample_weight
     )
 
 
@@ -368,8 +391,29 @@ SHARING = {
     "count_regression_sharing": _of(count_regression, shared=True),
     "proportion_regression_sharing": _of(count_regression, family="binomial", shared=True),
 }
-DRAWN = {**FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED, **SHARING}
-NAMES = (*FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED, *FACTORED, *SHARING)
+# Whose rows belong together.
+GROUPED = {
+    "regression_groups": _of(regression, groups=True),
+    "regression_known_groups": _of(regression, known=True, groups=True),
+    "count_regression_groups": _of(count_regression, groups=True),
+    "proportion_regression_groups": _of(count_regression, family="binomial", groups=True),
+    "regression_sharing_groups": _of(regression, shared=True, groups=True),
+    "count_regression_sharing_groups": _of(count_regression, shared=True, groups=True),
+}
+# One variance of all components.
+TIED = {
+    "regression_tied": _of(regression, tied=True),
+    "regression_tied_groups": _of(regression, tied=True, groups=True),
+}
+# No mixture: attacks of its own, `classes`.
+CLASSES = {"clusterwise": classes}
+DRAWN = {
+    **FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED, **SHARING, **GROUPED, **TIED,
+    **CLASSES,
+}  # fmt: skip
+NAMES = (
+    *FAMILIES, *LINEAR, *MISSING, *MANY, *REGRESSIONS, *LATER, *COUNTED, *FACTORED, *SHARING, *GROUPED, *TIED, *CLASSES,
+)  # fmt: skip
 
 
 def problem(family, rng, small=True):

@@ -18,7 +18,7 @@ from gopfast.mixtures.shared_coefficients import SharedCoefficientSearch
 from gopfast.options import Options
 from gopfast.result import Status
 
-from . import boxes, generator
+from . import boxes, classes, generator
 from .definitions import define
 from .failure import Failure, slack
 
@@ -235,5 +235,8 @@ def run(kind, name, seed, **options):
     """One case: (number tried, status), problem; raises Failure, or whatever the package raises."""
     rng = generator.stream(kind, name, seed)
     problem = generator.drawn(kind, name, seed, rng)
+    if name in generator.CLASSES:
+        attack = classes.attack_solve if kind == "searches" else classes.attack_negative
+        return attack(problem, rng, **options), problem
     attack = attack_solve if kind == "searches" else attack_negative
     return attack(name, problem, rng, **options), problem

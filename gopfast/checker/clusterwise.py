@@ -34,7 +34,7 @@ import numpy as np
 
 from .entries import item, number, numbers, reals
 from .errors import ProofError
-from .regressions import designs, hull, inverse_of
+from .regressions import at_places, designs, enclosed, hull
 from .rounding import TINY, UNIT, down, up
 from .samples import Samples
 from .tuning import (
@@ -58,7 +58,8 @@ class Problem(Samples):
         if X.ndim != 2 or X.shape[1] < 2 or not X.size:
             raise ProofError("X", "must have regressors and a response")
         super().__init__(record, X, sample_weight)
-        self.n_coefficients = X.shape[1] - 1 + self.fit_intercept
+        self.n_regressors = X.shape[1] - 1
+        self.n_coefficients = self.n_regressors + self.fit_intercept
 
     def attained(self, coefficients, intercepts):
         """Return the sum of squared residuals of each sample's nearest regression, rounded up."""
@@ -164,25 +165,18 @@ class Samples:
     def __init__(self, problem, axes, unit):
         if not (unit > 0 and math.frexp(unit)[0] == 0.5):
             raise ProofError("unit", "must be a power of 2")
-        exact = designs(problem, problem.X.T)
-        inverse = inverse_of(designs(problem, axes.T))
-        if inverse is None:
-            raise ProofError("axes", "have no inverse")
-        values = [Fraction(x) for x in axes[:, -1].tolist()]
-        self.q, self.unit, self.mass = len(values), unit, problem.mass
+        self.rows, fitted = at_places(designs(problem, problem.X.T), problem, axes)
+        self.q, self.unit, self.mass = len(axes), unit, problem.mass
         try:
-            self._set(exact, inverse, values, problem)
+            self._set(fitted, problem)
         except OverflowError:
             raise ProofError("axes", "make samples too large for numbers") from None
 
-    def _set(self, exact, inverse, values, problem):
-        self.rows = [[sum(x * inverse[i][j] for i, x in enumerate(row)) for j in range(self.q)] for row in exact]
-        self.response = [
-            (Fraction(y) - sum(z * v for z, v in zip(row, values, strict=True))) / Fraction(self.unit)
-            for row, y in zip(self.rows, problem.X[:, -1].tolist(), strict=True)
-        ]
+    def _set(self, fitted, problem):
+        unit = Fraction(self.unit)
+        response = [(Fraction(y) - at) / unit for y, at in zip(problem.X[:, -1].tolist(), fitted, strict=True)]
         self.z = np.array([[float(x) for x in row] for row in self.rows])
-        self.r = np.array([float(x) for x in self.response])
+        self.r, self.response = np.array([float(x) for x in response]), enclosed(response)
         self.products = (self.z[:, :, np.newaxis] * self.z[:, np.newaxis]).reshape(len(self.z), -1)
 
     def box(self):

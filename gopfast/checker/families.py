@@ -67,11 +67,13 @@ class Rules:
         The root's cell.
     has_squares, tied : bool
         Whether slopes have coefficients of squares, the same for all components.
+    has_sample_costs : bool
+        Whether costs are those of each sample in a cell, which `costs` finds, and no affine functions.
     constant : Interval
         What leaves' bounds have beside all that they say.
     """
 
-    has_squares, tied, n_shared, constant = False, False, 0, Interval(0.0)
+    has_squares, tied, has_sample_costs, n_shared, constant = False, False, False, 0, Interval(0.0)
 
     def features(self, columns, reference):
         """Return what costs are linear in (N, F), and numbers (F,) in whose 4 rounding errors each of them is."""

@@ -15,14 +15,14 @@ tau_ik by a factor of at most 1 + 4 (e_k + e); exponentials and logarithms (`ULP
 add (2 K + 64) u, sums over samples as many u of their terms as are added one after the other. Where tau_ik underflows
 it is below 1e-300, which is added to D_k.
 
-Theory: (V4) and (V7) of docs/theory/proofs.md.
+Theory: (V4) and (V7) of docs/theory/proofs.md, (JC4) of docs/theory/counts.md.
 """
 
 import math
 
 import numpy as np
 
-from .rounding import UNIT
+from .rounding import UNIT, up
 from .tuning import BLOCK, LARGEST_ERROR, LEAF_NUMBERS as MOST_NUMBERS
 
 
@@ -60,7 +60,7 @@ def bounds(y, weights, intercepts, slopes, quadratic, log_weights, reach=None):
 
 
 def _bounds(y, reach, weights, intercepts, slopes, quadratic, log_p):
-    N, K, W = len(y), intercepts.shape[1], math.fsum(weights)
+    N, K = len(y), intercepts.shape[1]
     squares = bool(np.any(quadratic))
     columns = np.hstack([np.ones((N, 1)), y, np.square(y)] if squares else [np.ones((N, 1)), y])
     parts = [(log_p - intercepts)[..., np.newaxis], -slopes, *([-quadratic] if squares else [])]
@@ -69,7 +69,37 @@ def _bounds(y, reach, weights, intercepts, slopes, quadratic, log_p):
     sizes[:, 0] = (np.abs(log_p) + np.abs(intercepts)).T
     t = columns @ coefficients  # (K, N, L)
     largest = np.concatenate([[1.0], reach, np.square(reach)] if squares else [[1.0], reach])
-    error = (largest @ sizes) * (columns.shape[1] + K + 12) * UNIT  # (K, L)
+    return _of_scores(t, (largest @ sizes) * (columns.shape[1] + K + 12) * UNIT, weights, log_p)
+
+
+def bounds_of_costs(costs, weights, log_weights):
+    """
+    Bound the objective over leaves from below, by costs of every sample that are below the components'.
+
+    Parameters
+    ----------
+    costs : ndarray, shape (L, K, N)
+    weights : ndarray, shape (N,)
+    log_weights : ndarray, shape (L, K)
+        log p_k.
+
+    Returns
+    -------
+    ndarray, shape (L,)
+    """
+    step, parts = max(1, MOST_NUMBERS // costs[0].size) if len(costs) else 1, [np.zeros(0)]
+    for i in range(0, len(costs), step):
+        own, log_p = costs[i : i + step].transpose(1, 2, 0), log_weights[i : i + step]
+        scores = log_p.T[:, np.newaxis]
+        # what is rounded in t is less than this, so that t is log p less costs that are below these
+        t = up(scores - own + 4 * UNIT * (np.abs(scores) + np.abs(own)))
+        parts.append(_of_scores(t, np.zeros((t.shape[0], t.shape[2])), weights, log_p))
+    return np.concatenate(parts)
+
+
+def _of_scores(t, error, weights, log_p):
+    """Bound leaves by log p_k - c_ik (K, N, L), which are overwritten, and their errors (K, L)."""
+    K, W = len(t), math.fsum(weights)
     worst = error.max(axis=0)
     top = t.max(axis=0)
     t -= top

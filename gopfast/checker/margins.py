@@ -6,7 +6,7 @@
 # (V7), (V9)
 BLUR = 1e-12
 
-# [families, matrices, regressions] Cells (V3), (J5).
+# [families, matrices, regressions, counts] Cells (V3), (J5), (JC4).
 
 # of the few operations that bounds of a cell take | relative | thousands of u (V3), (V7)
 WIDER = 1e-12
@@ -26,3 +26,9 @@ GAMMA_ERROR = 1e-13
 # a determinant that is less is computed in fractions | times the width of its interval | so that quotients by others
 # are wider by a thousandth at most; any number is valid (J5)
 CERTAIN_DETERMINANT = 1000.0
+
+# [counts] Regressions of counts (JC4).
+
+# of a row's deviance, and of a mean | u of the sizes of their terms | 16 u each of exponential, logarithm and their
+# quotient or sum, some more of products and sums (V7)
+COUNT_TERMS = 64

@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 
-from . import gamma, matrices, priors, regressions
+from . import counts, gamma, matrices, priors, regressions
 from .covariance import eigenvalues
 from .entries import numbers
 from .errors import ProofError
 from .families import cost_of_noise
-from .problem import FREE
+from .problem import COUNTS, FREE
 from .rounding import UNIT
 from .tuning import LARGEST_ERROR
 
@@ -32,19 +32,19 @@ def attained(problem, columns, weights, solution):
         "weights" (K,), with noise (K + 1,), "means" (K, d) of the columns; for free variances
         "variances" (K, d), of columns of different families of the normal ones, for covariance matrices "covariances"
         (K, d, d); with a prior of known variances "prior_variance", with Gaussian posteriors
-        "posterior_variances" (K, d); of regressions and Gamma columns no means, see `regressions`
-        and `gamma`. Weights, and labels' means, are
+        "posterior_variances" (K, d); of regressions and Gamma columns no means, see `regressions`,
+        `counts` and `gamma`. Weights, and labels' means, are
         divided by their sums.
     """
     K, d = problem.n_components, columns.shape[1]
     p, means = numbers(solution, "weights", "solution", (problem.n_weights,), 0.0), None
-    if problem.family not in (*regressions.FAMILIES, "gamma"):
+    if problem.family not in (*regressions.FAMILIES, *COUNTS, "gamma"):
         means = numbers(solution, "means", "solution", (K, d))
     if not p.sum() > 0:
         raise ProofError("solution", "has no weight")
     p = p / p.sum()
     with np.errstate(all="ignore"):
-        if problem.family not in ("known", "posterior", "mixed", "gamma", *FREE, *regressions.FAMILIES):
+        if problem.family not in ("known", "posterior", "mixed", "gamma", *FREE, *regressions.FAMILIES, *COUNTS):
             means = _in_range(problem, means)
         cost, size = _costs_of(problem, columns, means, solution)
         if problem.noise is not None:
@@ -70,6 +70,8 @@ def _costs_of(problem, X, means, solution):
     """Return costs (N, K) of the components and sizes of their errors, of parameters that a proof claims."""
     if problem.family in regressions.FAMILIES:
         return regressions.costs(problem, X, solution)
+    if problem.family in COUNTS:
+        return counts.costs(problem, X, solution)
     if problem.family == "gamma":
         return gamma.costs(problem, X, solution)
     if problem.family in matrices.FAMILIES:

@@ -22,7 +22,8 @@ of nodes do, so that the cells cover the root's.
 
 Of columns of different families y has those of all, 0 without an entry, and those that say which entries there are.
 
-Theory: (V5) of docs/theory/proofs.md, (VF5) of docs/theory/proof_families.md.
+Theory: (V5) of docs/theory/proofs.md, (VF5) of docs/theory/proof_families.md, (JC4) of
+docs/theory/counts.md.
 """
 
 import math
@@ -62,7 +63,7 @@ class Prices:
         if problem.family == "known" and problem.prior is not None and problem.prior[0] != problem.prior[1]:
             raise ProofError("prices", "components share the variance of the prior")
         self.rules, self.order, self.lower = rules, order, lower
-        prices = numbers(arrays, "prices", "file", (len(bounds.columns),))
+        prices = numbers(arrays, "prices", "file", (len(bounds.weights),))
         names = "cells", "cell_points", "cell_leaves", "cell_slopes", "cell_scales"
         low, high, slopes, scales = cells(bounds, *(arrays[name] for name in names))
         most = savings(bounds, prices, low, high, slopes, scales, reference)
@@ -188,8 +189,14 @@ def savings(bounds, prices, low, high, slopes, scales, reference, copies=1):
     """
     if not (np.abs(scales) <= MOST_SCALE).all():
         raise ProofError("cell_scales", "are out of range")
-    (y, reach), step = bounds.rules.features(bounds.columns, reference), max(1, MOST_NUMBERS // len(prices))
-    parts = [np.zeros(0)]
+    step, parts = max(1, MOST_NUMBERS // len(prices)), [np.zeros(0)]
+    if bounds.rules.has_sample_costs:
+        for i in range(0, len(low), step):
+            here = slice(i, i + step)
+            costs = bounds.rules.costs(low[here], high[here], slopes[here])
+            parts.append(_savings_of_costs(bounds.weights, prices, costs.T, scales[here]))
+        return np.concatenate(parts)
+    y, reach = bounds.rules.features(bounds.columns, reference)
     for i in range(0, len(low), step):
         here = slice(i, i + step)
         own = slopes[here, np.newaxis]
@@ -205,7 +212,6 @@ def savings(bounds, prices, low, high, slopes, scales, reference, copies=1):
 
 
 def _savings(y, reach, weights, prices, constants, slopes, quadratic, scales):
-    W = math.fsum(weights)
     squares = bool(np.any(quadratic))
     columns = np.hstack([np.ones((len(y), 1)), y, np.square(y)] if squares else [np.ones((len(y), 1)), y])
     parts = [scales[:, np.newaxis] - constants[:, np.newaxis], -slopes, *([-quadratic] if squares else [])]
@@ -214,7 +220,20 @@ def _savings(y, reach, weights, prices, constants, slopes, quadratic, scales):
     sizes[0] = np.abs(scales) + np.abs(constants)
     largest = np.concatenate([[1.0], reach, np.square(reach)] if squares else [[1.0], reach])
     error = largest @ sizes + np.abs(prices).max()
-    t = columns @ coefficients + prices[:, np.newaxis] + error * (columns.shape[1] + 20) * UNIT  # t + log s, rounded up
+    t = columns @ coefficients + prices[:, np.newaxis] + error * (columns.shape[1] + 20) * UNIT
+    return _saved(t, weights, scales)
+
+
+def _savings_of_costs(weights, prices, costs, scales):
+    """Do the same by costs (N, C) of every sample."""
+    paid = prices[:, np.newaxis]
+    t = up(paid - costs + scales + 8 * UNIT * (np.abs(paid) + np.abs(costs) + np.abs(scales)))
+    return np.where(np.isnan(t).any(axis=0), math.inf, _saved(t, weights, scales))
+
+
+def _saved(t, weights, scales):
+    """Bound U (C,) by t_i + log s (N, C), rounded up."""
+    W = math.fsum(weights)
     saved = -sum_from_below(weights, -np.maximum(t, 0.0))
     # underflow loses less than TINY of every term
     mass = -sum_from_below(weights, -np.exp(np.minimum(t, 0.0))) * (1 + 4 * ULPS * UNIT) + W * TINY

@@ -15,6 +15,10 @@
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
     shared_regression              the same, with one variance for all components
     known_regression               the same; noise_variance (1,): the variance of all components
+    poisson_regression,            the last column, of counts, given the first ones; fit_intercept; least_count: what a
+    binomial_regression            count of 0 is taken to be, and one of all trials less than these; n_trials, offset,
+                                   groups: numbers of the columns that have them, from 0, or null. Rows of a group have
+                                   one component, and one weight
     gamma                          largest_shape: that of a component in a column
     multinomial                    prior: null or the alpha of a Dirichlet; the columns are counts of one variable's
                                    labels, and the objective has the rows' multinomial coefficients
@@ -40,14 +44,19 @@ import numpy as np
 from .entries import item, number, numbers, reals, weights_of, whole
 from .errors import ProofError
 from .rounding import Interval
-from .tuning import LARGEST_SHAPE, LEAST_AMOUNT
+from .tuning import LARGEST_COUNT, LARGEST_SHAPE, LEAST_AMOUNT
 
 FREE = ("diag", "spherical", "tied_diag", "tied_spherical", "full", "tied")  # families of free variances, above a floor
-FAMILIES = ("known", "posterior", *FREE, "bernoulli", "poisson", "exponential", "labels",
-            "multinomial", "gamma", "regression", "known_regression", "shared_regression", "mixed")  # fmt: skip
+NORMAL = ("known", "posterior", *FREE)
+FAMILIES = (*NORMAL, "bernoulli", "poisson", "exponential", "labels",
+            "multinomial", "gamma", "regression", "known_regression", "shared_regression", "poisson_regression",
+            "binomial_regression", "mixed")  # fmt: skip
 NOISY = ("known", "diag", "spherical")  # families beside which there may be a component of constant density
 LEVELS = {"regression": "variance_floor", "known_regression": "noise_variance", "shared_regression": "variance_floor"}
+COUNTS = ("poisson_regression", "binomial_regression")
+OTHERS = ("n_trials", "offset", "groups")  # columns of regressions of counts beside regressors and response
 KEYS = {**{family: {level, "fit_intercept"} for family, level in LEVELS.items()},
+        **dict.fromkeys(COUNTS, {"fit_intercept", "least_count", *OTHERS}),
         "known": {"noise_variance", "prior"}, "posterior": {"noise_variance", "prior"}, "labels": {"labels", "prior"},
         "gamma": {"largest_shape"}, "mixed": {"kinds", "variance_floor", "labels", "columns"},
         **dict.fromkeys(FREE, {"variance_floor"})}  # fmt: skip
@@ -134,11 +143,9 @@ class Problem:
                 raise ProofError("problem", "a spherical component has one variance_floor")
         elif self.family in LEVELS:
             self.least_variance = float(numbers(record, LEVELS[self.family], "problem", (1,), 1 / 1e100)[0])
-            self.fit_intercept, self.prior = record["fit_intercept"], None
-            if self.fit_intercept is not True and self.fit_intercept is not False:
-                raise ProofError("problem", "fit_intercept must be true or false")
-            if d < 2 and not self.fit_intercept:
-                raise ProofError("X", "must have regressors and a response")
+            self._take_regressors(d - 1)
+        elif self.family in COUNTS:
+            self._take_counts()
         elif self.family == "multinomial":
             alpha = self._alpha()
             self.prior = None if alpha is None else [(alpha, float(d))] * d
@@ -158,6 +165,47 @@ class Problem:
         self._check_values()
         self.noise = self._noise() if "noise" in record else None
         self.n_weights = self.n_components + (self.noise is not None)
+
+    def _take_regressors(self, n):
+        self.n_regressors, self.prior, self.fit_intercept = n, None, self.record["fit_intercept"]
+        if self.fit_intercept is not True and self.fit_intercept is not False:
+            raise ProofError("problem", "fit_intercept must be true or false")
+        if n < 0 or n + self.fit_intercept < 1:
+            raise ProofError("X", "must have regressors and a response")
+
+    def _take_counts(self):
+        d, places = self.columns.shape[1], {}
+        for name in OTHERS:
+            places[name] = None if self.record[name] is None else whole(self.record, name, "problem", 0, d - 2)
+        given = [at for at in places.values() if at is not None]
+        self._take_regressors(d - 1 - len(given))
+        if len(set(given)) < len(given) or any(at < self.n_regressors for at in given):
+            raise ProofError("problem", "regressors must be the first columns, the response the last")
+        if (places["n_trials"] is None) != (self.family == "poisson_regression"):
+            raise ProofError("problem", "binomial counts have n_trials, others have none")
+        self.places, self.least_count = places, number(self.record, "least_count", "problem")
+        if not 0 < self.least_count < 0.5:
+            raise ProofError("problem", "least_count must be above 0, below 0.5")
+        if places["groups"] is not None:
+            order = np.argsort(self.columns[:, places["groups"]], kind="stable")
+            same = np.diff(self.columns[order, places["groups"]]) == 0
+            if (same & (np.diff(self.weights[order]) != 0)).any():
+                raise ProofError("sample_weight", "must be one number for all rows of a group")
+
+    def counts_of(self, columns):
+        """Return counts, trials (1 of Poisson ones) and offsets (N,) of columns (N, d)."""
+        one = np.ones(len(columns))
+        trials, offsets = (
+            fill if self.places[name] is None else columns[:, self.places[name]]
+            for name, fill in (("n_trials", one), ("offset", 0.0 * one))
+        )  # fmt: skip
+        return columns[:, -1], trials, offsets
+
+    def begins_of(self, columns):
+        """Return at which row (n,) of merged columns each sample begins."""
+        if self.places["groups"] is None:
+            return np.arange(len(columns))
+        return np.flatnonzero(np.diff(columns[:, self.places["groups"]], prepend=np.nan) != 0)
 
     def _noise(self):
         noise = number(self.record, "noise", "problem")
@@ -300,10 +348,27 @@ class Problem:
             raise ProofError("X", "must hold numbers of at least 0")
         if self.family == "gamma" and not (X >= LEAST_AMOUNT).all():
             raise ProofError("X", f"must hold numbers of at least {LEAST_AMOUNT:g}")
+        if self.family in COUNTS:
+            counts, trials, _ = self.counts_of(X)
+            if not ((counts >= 0) & (np.floor(counts) == counts) & (counts <= LARGEST_COUNT)).all():
+                raise ProofError("X", f"must hold counts in its last column, of at most {LARGEST_COUNT:g}")
+            if not ((trials >= 1) & (np.floor(trials) == trials) & (trials <= LARGEST_COUNT)).all():
+                raise ProofError("X", f"must hold whole numbers of trials, from 1 to {LARGEST_COUNT:g}")
+            if self.family == "binomial_regression" and not (counts <= trials).all():
+                raise ProofError("X", "must hold counts of at most as many as there are trials")
 
     def merged(self):
-        """Different samples of positive weight (M, d) and their weights, summed exactly and rounded once."""
+        """
+        Different samples of positive weight (M, d) and their weights, summed exactly and rounded once.
+
+        Where rows belong together all rows, group by group, and the weights of the groups.
+        """
         used = self.weights > 0
+        if self.family in COUNTS and self.places["groups"] is not None:
+            rows, weights = self.columns[used], self.weights[used]
+            order = np.argsort(rows[:, self.places["groups"]], kind="stable")
+            rows = rows[order]
+            return rows, weights[order][self.begins_of(rows)]
         rows, index = np.unique(self.columns[used], axis=0, return_inverse=True)
         weights, index = self.weights[used], index.reshape(-1)
         if len(rows) == len(index):
@@ -323,15 +388,25 @@ class Problem:
 
     def axes_shape(self):
         """Return the shape of a proof's axes: of regressions a place for each coefficient."""
+        if self.family in LEVELS or self.family in COUNTS:
+            return self.n_regressors + self.fit_intercept, self.n_regressors + 1
         d = self.columns.shape[1]
-        return (d - 1 + self.fit_intercept if self.family in LEVELS else d, d)
+        return d, d
 
     def constant(self):
         """
         Return what the objective has beside the samples' costs and the prior's.
 
-        Of counts it is sum w log x!, and of multinomial ones so much less sum w log N!, N a row's total.
+        Of counts it is sum w log x!, and of multinomial ones so much less sum w log N!, N a row's total; of n trials
+        sum w log x! (n - x)! / n!.
         """
+        if self.family in COUNTS:
+            counts, trials, _ = self.counts_of(self.columns)
+            value = _log_factorials(counts[:, np.newaxis], self.weights)
+            if self.family == "binomial_regression":
+                value = value + _log_factorials((trials - counts)[:, np.newaxis], self.weights)
+                value = value - _log_factorials(trials[:, np.newaxis], self.weights)
+            return value
         if self.family == "mixed":
             return sum((part.problem.constant() for part in self.parts), Interval(0.0))
         if self.family not in ("poisson", "multinomial"):

@@ -26,7 +26,7 @@ The root holds all fits: each is a convex combination of the fits through q samp
 (Jacobi, with squared determinants as weights), in any coordinates; and variances up to the square of half the range of
 r, or of its largest magnitude where there is no constant.
 
-Theory: (J5) of docs/theory/regression.md.
+Theory: (J5) of docs/theory/regression.md, (JC4) of docs/theory/counts.md.
 """
 
 import itertools
@@ -67,15 +67,9 @@ class Regressions(Rules):
         log = Interval(float(unit)).log()
         W = math.fsum(weights)
         self.constant = log * Interval(down(W), up(W))
-        exact = designs(problem, columns)
-        places, values = designs(problem, axes.T), [Fraction(x) for x in axes[:, -1].tolist()]
-        inverse = inverse_of(places)
-        if inverse is None:
-            raise ProofError("axes", "have no inverse")
-        q = len(places)
-        rows = [[sum(x * inverse[i][j] for i, x in enumerate(row)) for j in range(q)] for row in exact]
-        found = [(Fraction(y) - sum(z * v for z, v in zip(row, values, strict=True))) / unit
-                 for row, y in zip(rows, columns[-1].tolist(), strict=True)]  # fmt: skip
+        rows, fitted = at_places(designs(problem, columns), problem, axes)
+        q = len(axes)
+        found = [(Fraction(y) - at) / unit for y, at in zip(columns[-1].tolist(), fitted, strict=True)]
         self.z, self.r = np.array([[float(x) for x in row] for row in rows]), np.array([float(x) for x in found])
         self.first, self.second = np.triu_indices(q)
         products = self.z[:, self.first] * self.z[:, self.second]
@@ -99,7 +93,7 @@ class Regressions(Rules):
         if problem.n_components == 1:
             self.low, self.high = self._one(rows, found, weights)
         else:
-            self.low, self.high = hull(rows, found)
+            self.low, self.high = hull(rows, enclosed(found))
         if self.free and problem.n_components > 1:
             self.low, self.high = np.append(self.low, 0.0), np.append(self.high, self.most)
 
@@ -179,9 +173,34 @@ class Regressions(Rules):
 
 
 def designs(problem, columns):
-    """Return regressors as rows of Fractions, with a constant last where there is an intercept; columns (p + 1, N)."""
+    """Return regressors as rows of Fractions, with a constant last where there is an intercept; columns (d, N)."""
     one = [Fraction(1)] * problem.fit_intercept
-    return [[*map(Fraction, row), *one] for row in columns[:-1].T.tolist()]
+    return [[*map(Fraction, row), *one] for row in columns[: problem.n_regressors].T.tolist()]
+
+
+def at_places(exact, problem, axes):
+    """
+    Return regressors z in coordinates of places, as rows of Fractions, and the regression by the places' values.
+
+    Parameters
+    ----------
+    exact : list of list of Fraction
+        Regressors, as `designs` has them.
+    problem : Problem
+    axes : ndarray, shape (q, p + 1)
+        Places: regressors, then a value.
+
+    Returns
+    -------
+    rows : list of list of Fraction
+    fitted : list of Fraction
+    """
+    inverse = inverse_of(designs(problem, axes.T))
+    if inverse is None:
+        raise ProofError("axes", "have no inverse")
+    values = [Fraction(x) for x in axes[:, -1].tolist()]
+    rows = [[sum(x * inverse[i][j] for i, x in enumerate(row)) for j in range(len(inverse))] for row in exact]
+    return rows, [sum(z * v for z, v in zip(row, values, strict=True)) for row in rows]
 
 
 def hull(rows, response):
@@ -192,17 +211,23 @@ def hull(rows, response):
     ----------
     rows : list of list of Fraction
         Regressors.
-    response : list of Fraction
+    response : Interval (N,)
     """
+    blocks = _blocks(rows)
+    if len(blocks) > 1:  # whose normal equations are their own
+        least, most = np.empty(len(rows[0])), np.empty(len(rows[0]))
+        for own in blocks:
+            used = [i for i, row in enumerate(rows) if any(row[j] for j in own)]
+            least[own], most[own] = hull([[rows[i][j] for j in own] for i in used], response[used])
+        return least, most
     ranges = {}
-    for row, y in zip(map(tuple, rows), response, strict=True):
-        least, most = ranges.get(row, (y, y))
-        ranges[row] = min(least, y), max(most, y)
+    for row, low, high in zip(map(tuple, rows), response.low.tolist(), response.high.tolist(), strict=True):
+        least, most = ranges.get(row, (low, high))
+        ranges[row] = min(least, low), max(most, high)
     exact, q = list(ranges), len(rows[0])
     if math.comb(len(exact), q) > MOST_SETS:
         raise ProofError("X", f"has more than {MOST_SETS:,} sets of {q} rows, whose fits would have to be tried")
-    ends = list(zip(*ranges.values(), strict=True))
-    y = Interval(enclosed(ends[0]).low, enclosed(ends[1]).high)
+    y = Interval(*np.array(list(ranges.values())).T)
     z = [enclosed([row[j] for row in exact]) for j in range(q)]
     least, most, n_exact = np.full(q, np.inf), np.full(q, -np.inf), 0
     sets = itertools.combinations(range(len(exact)), q)
@@ -219,7 +244,18 @@ def hull(rows, response):
         for fits in found:
             least = np.minimum(least, [np.min(fit.low) for fit in fits])
             most = np.maximum(most, [np.max(fit.high) for fit in fits])
+    if not (least <= most).all():  # an empty box would prove anything
+        raise ProofError("X", "does not determine the coefficients")
     return least, most
+
+
+def _blocks(rows):
+    """Return the columns of rows in blocks: no row has entries beside 0 in two of them."""
+    patterns, blocks = {tuple(j for j, x in enumerate(row) if x) for row in rows}, []
+    for j in range(len(rows[0])):
+        linked = [block for block in blocks if any(j in own and block & set(own) for own in patterns)]
+        blocks = [block for block in blocks if block not in linked] + [set().union({j}, *linked)]
+    return sorted(sorted(block) for block in blocks)
 
 
 def _fits(parts, det, y, some):

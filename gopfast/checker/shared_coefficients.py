@@ -215,7 +215,7 @@ class Ranges:
 
     def ends(self):
         """Return numbers between which the coefficient of some optimal mixture lies."""
-        low, high = hull(self.rows, self.y)
+        low, high = hull(self.rows, enclosed(self.y))
         return float(low[self.problem.place]), float(high[self.problem.place])
 
     def bounds(self, values, lowers, slopes):

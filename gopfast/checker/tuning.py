@@ -27,6 +27,9 @@ LARGEST_SHAPE = 1e10
 # of which there are logarithms and quotients | the user's | [1e-300, 1) | argument: as in the models
 LEAST_AMOUNT = 1e-300
 
+# of counts and of trials in a regression (JC4) | none | [1, 2**53] | argument: their differences are exact
+LARGEST_COUNT = 2.0**53
+
 # [gamma] Shapes (VF6).
 
 # from which on there is Stirling's series | shape | [1, 100] | argument: five terms leave less than a rounding error
@@ -122,6 +125,13 @@ MOST_EXACT_SETS = 200_000
 SETS = 20_000
 # cells times regressors in one piece of work | numbers | [1, inf) | not measured
 REGRESSION_NUMBERS = 200_000
+
+# [counts] Regressions of counts (JC4).
+
+# of which there is an exponential | linear predictor | (0, 700] | argument: the largest is e^709
+LARGEST_PREDICTOR = 690.0
+# cells times rows in one piece of work | numbers | [1, inf) | not measured
+COUNT_NUMBERS = 200_000
 
 # [shared_coefficients] Blocks of samples that rule out values of it (JS4).
 

@@ -15,6 +15,7 @@ from . import (
     blocks,
     clustering,
     clusterwise,
+    counts,
     file,
     gamma,
     leaf,
@@ -30,7 +31,7 @@ from . import (
 from .entries import item, number, numbers, whole
 from .errors import ProofError
 from .families import FAMILIES, cost_of_noise
-from .problem import Problem
+from .problem import COUNTS, Problem
 from .rounding import UNIT, down
 from .tuning import LEAST_LOG_WEIGHT, MOST_LEAVES
 
@@ -223,15 +224,19 @@ class Bounds:
     def __init__(self, problem, reference=None, axes=None, samples=None):
         self.problem, self.constant = problem, problem.constant()
         self.columns, self.weights = samples or problem.merged()
-        if (axes is not None) != (problem.family in (*matrices.FAMILIES, *regressions.FAMILIES)):
+        if (axes is not None) != (problem.family in (*matrices.FAMILIES, *regressions.FAMILIES, *COUNTS)):
             raise ProofError("axes", "must be given of covariance matrices and regressions, and of nothing else")
         if problem.family in regressions.FAMILIES:
             self.rules = regressions.Regressions(problem, self.columns.T, self.weights, axes)
+        elif problem.family in COUNTS:
+            self.rules = counts.CountRegressions(problem, self.columns.T, self.weights, axes)
         elif axes is not None:
             self.rules = matrices.rules(problem, self.columns.T, self.weights, axes, reference)
         else:
             rules = {**FAMILIES, "mixed": mixed.Mixed, "gamma": gamma.Gammas}[problem.family]
             self.rules = rules(problem, self.columns.T, self.weights)
+        if not (self.rules.low <= self.rules.high).all():  # an empty box would prove anything
+            raise ProofError("X", "has a box of all parameters that is empty")
         self.n_slopes, self.of_leaves = self.rules.n_slopes, self.constant + self.rules.constant
 
     def part(self, own):
@@ -249,6 +254,10 @@ class Bounds:
             raise ProofError("leaves", f"there must be slopes and weights for {len(low)} leaves of {K} components")
         if (reference[self.problem.centered_at_zero()] != 0).any():
             raise ProofError("reference", "of a variable with missing entries must be 0")
+        if rules.has_sample_costs:
+            logs = np.clip(log_weights, LEAST_LOG_WEIGHT, -LEAST_LOG_WEIGHT)
+            found = leaf.bounds_of_costs(rules.costs(low, high, slopes), self.weights, logs)
+            return down(found + self.of_leaves.low) - UNIT * np.abs(found)
         (y, reach), parts = rules.features(self.columns, reference), [np.zeros(0)]
         for i in range(0, len(low), MOST_LEAVES):
             here = slice(i, i + MOST_LEAVES)

@@ -12,6 +12,9 @@ OF_BOUND = 4 * ROUND
 
 # what the checker's arithmetic may lose | the objective | far above what it charges for itself (VF3)
 PROOF_ROUNDING = 1e-9
+# of a residual, what the checker takes its rounding for beyond what the search does | |y| and |z b| added up | the
+# checker's 2 q + 16 roundings and those of its strips, less the search's 16; what it refuses claims nothing (VF3)
+CHECKED_RESIDUAL = 32 * ROUND
 
 # [solve] The search.
 

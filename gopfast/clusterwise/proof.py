@@ -9,7 +9,7 @@ import numpy as np
 
 from gopfast.checker import ProofError, clusterwise, file
 from gopfast.clustering.proof import is_priced
-from gopfast.clusterwise.margins import PROOF_ROUNDING as ROUNDING
+from gopfast.clusterwise.margins import CHECKED_RESIDUAL, PROOF_ROUNDING as ROUNDING
 from gopfast.proof import keep
 from gopfast.result import Status
 
@@ -37,6 +37,11 @@ def with_proof(search, result):
     tree = _Tree(search.problem.n_clusters)
     if lower > 0:
         tree.add(search.root)
+        lost = _lost(search, tree.prices)
+        lower -= tree.n_clusters * lost * search.scale
+        tree.limits = [limit + lost for limit in tree.limits]
+        if lower < SMALLEST:
+            lower, tree = 0.0, _Tree(search.problem.n_clusters)
     solution = {"coefficients": result.coefficients.tolist(), "intercepts": result.intercepts.tolist()}
     header = {
         "digest": file.digest(own.columns, own.weights), "problem": own.record, "axes": _axes(search, lower),
@@ -69,6 +74,13 @@ def _axes(search, lower):
     design, p = search.design, search.problem.n_features
     pairs = zip(design.places, design.values, strict=True)
     return [[float(x) for x in (*place[:p], value)] for place, value in pairs]
+
+
+def _lost(search, prices):
+    """Return what the checker's residuals may add to what a class saves, at the fits found: much where all fit well."""
+    size = np.abs(search.y) + (np.abs(search.pool.fits) @ np.abs(search.Z).T).max(axis=0)
+    delta = CHECKED_RESIDUAL * size
+    return max(float(search.weights @ ((2.0 * np.sqrt(own) + delta) * delta)) for own in prices)
 
 
 class _Tree:

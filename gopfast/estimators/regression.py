@@ -36,8 +36,8 @@ class GlobalRegressionMixture(ProvedFit, RegressorMixin, BaseEstimator):
         Distribution of the response given the regressors.
     least_count : float, optional
         What a count of 0 is taken to be; by default 1e-6.
-    shared_coefficients : str, int, or sequence of one, optional
-        The coefficient that all components share: a regressor's name or number from 0, or "intercept".
+    shared_coefficients : str, int, or sequence of these, optional
+        The coefficients that all components share: regressors' names or numbers from 0, or "intercept".
     epsilon : float, default 0.01
         Absolute tolerance of the total log-likelihood, in nats.
     time_limit : float or None, default 60

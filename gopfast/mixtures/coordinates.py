@@ -174,7 +174,7 @@ def _coefficients(problem, parameters):
     spread, free = np.ptp(problem.X, axis=0) / 4.0, np.zeros(len(value), dtype=bool)
     for j in range(value.shape[1]):
         step = STEP * problem._response_spread / (spread[j] if spread[j] > 0.0 else np.abs(problem.X[:, j]).max())
-        if problem._shared_at == j:
+        if j in problem._all_shared:
             every = tuple((k, j) for k in range(len(value)))
             yield Coordinate(
                 name="coefficients", places=every, steps=np.array([step]), on_bound=free[:1], shared=True, column=j
@@ -186,7 +186,7 @@ def _coefficients(problem, parameters):
 def _intercepts(problem, parameters):
     value = parameters["intercepts"]
     steps, free = np.full(len(value), STEP * problem._response_spread), np.zeros(len(value), dtype=bool)
-    if problem._shared_at == problem._n_regressors:
+    if problem._n_regressors in problem._all_shared:
         every = tuple((k,) for k in range(len(value)))
         yield Coordinate(name="intercepts", places=every, steps=steps[:1], on_bound=free[:1], shared=True)
     else:

@@ -28,20 +28,28 @@ def best_weights(bounds, low, high, slopes, logs, reference):
         Finite; as `Bounds.of` takes them, and what is returned.
     reference : ndarray, shape (d,)
     """
-    y, _ = bounds.rules.features(bounds.columns, reference)
-    step = max(1, MOST_COSTS // (len(y) * logs.shape[1]))
+    step = max(1, MOST_COSTS // (len(bounds.weights) * logs.shape[1]))
     parts = [slice(i, i + step) for i in range(0, len(logs), step)]
     return np.concatenate([
-        _best(bounds, y, low[own], high[own], slopes[own], logs[own], reference) for own in parts
+        _best(bounds, low[own], high[own], slopes[own], logs[own], reference) for own in parts
     ])  # fmt: skip
 
 
-def _best(bounds, y, low, high, slopes, logs, reference):
-    rules, weights, W = bounds.rules, bounds.weights, bounds.weights.sum()
+def _costs(bounds, low, high, slopes, reference):
+    """Return constants (L, K), and what samples cost beside (L, K, N)."""
+    rules = bounds.rules
+    if rules.has_sample_costs:
+        return np.zeros(low.shape[:2]), rules.costs(low, high, slopes)
+    y, _ = rules.features(bounds.columns, reference)
     a = bounds.intercepts(low, high, slopes, reference)
     total, tilted = bounds.folded(a, slopes[..., : rules.n_features])
     total, tilted, quadratic = bounds.with_noise(total, tilted, rules.quadratic(slopes))
-    costs = tilted @ y.T + quadratic @ np.square(y).T  # (L, K, N), less the total
+    return total, tilted @ y.T + quadratic @ np.square(y).T
+
+
+def _best(bounds, low, high, slopes, logs, reference):
+    weights, W = bounds.weights, bounds.weights.sum()
+    total, costs = _costs(bounds, low, high, slopes, reference)
     log_p, least = logs + total, LEAST_CURVATURE * np.eye(logs.shape[1])
     for _ in range(STEPS):
         log_p -= log_p.max(axis=1, keepdims=True)

@@ -9,7 +9,7 @@ Theory: (V8) of docs/theory/proofs.md.
 import numpy as np
 
 from gopfast.checker import file, objective, tree
-from gopfast.checker.problem import FREE
+from gopfast.checker.problem import FREE, NORMAL
 from gopfast.checker.rounding import UNIT
 from gopfast.checker.tuning import MOST_SCALE
 from gopfast.checker.verify import Bounds
@@ -183,7 +183,7 @@ class Statement:
     def _at_the_floor(self, cost):
         """Sum the cost of all samples, by their distances (d,) from the reference, over the least variances."""
         problem = self.problem
-        if problem.family not in ("known", "posterior", *FREE):
+        if problem.family not in NORMAL:
             return 0.0
         least = problem.floor if problem.family in FREE else problem.noise_variance
         y = np.abs(self.bounds.columns - self.reference).max(axis=0)

@@ -61,7 +61,7 @@ class Recorder:
             raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
         self.problem, self.family, self.target, self.relaxation = problem, family, target, None
         try:
-            stated = Problem(record, X, problem.sample_weight)
+            stated = Problem(record, X, problem._weights_of_proof())
             self.statement = statement_of(family, family.one_component(problem), stated)
         except ProofError as error:
             raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None

@@ -1,12 +1,14 @@
 """
-The search of a mixture of regressions whose components share a coefficient.
+The search of a mixture of regressions whose components share coefficients.
 
 With the coefficient fixed it is a mixture of regressions on the other columns, of which a search finds the optimum or a
 lower bound. The range of the coefficient is divided: between two values of it what is proved of both bounds all
 mixtures (`shared.coefficients`). The interval of the least bound is divided, or one of the searches at its ends goes
 on, until all are proved.
 
-Theory: (JS3) and (JS5) of docs/theory/shared_coefficients.md.
+Where several are shared the mixture in which the first is fixed shares the others: its search is of the same kind.
+
+Theory: (JS3), (JS5) and (JS6) of docs/theory/shared_coefficients.md.
 """
 
 import heapq
@@ -98,6 +100,9 @@ class FixedCoefficient:
     def _climb(self, state):
         """Take steps of EM."""
         fixed = self.fixed
+        if fixed._shared_at is not None:
+            self._climb_by_definition(state)
+            return
         try:
             family = engine.family(fixed, state)
         except InputError:  # so far away that its data have no digits left: what is known is all that will be
@@ -111,6 +116,19 @@ class FixedCoefficient:
         if upper < self.upper:
             weights = vector[: fixed.n_weights]
             self.upper, self.state = upper, {"weights": weights / weights.sum(), **family.parameters(vector)}
+
+    def _climb_by_definition(self, state):
+        """Do so where others are shared; afresh where the value is too far from the state's for numbers."""
+        fixed = self.fixed
+        with np.errstate(all="ignore"):
+            tau = fixed.responsibilities(**state)
+            if np.isfinite(tau).all():
+                self.upper, self.state = regression_starts.run(fixed, tau, STEPS)
+            if not np.isfinite(self.upper):
+                self.state = regression_starts.best_fit(fixed, N_STARTS, N_STARTS, 1)
+                self.upper = fixed.objective(**self.state)
+        if not np.isfinite(self.upper):  # no digits left, as below
+            self.upper, self.state, self.done = self.lower, state, True
 
     def go_on(self, seconds, needed, wanted):
         """
@@ -128,9 +146,8 @@ class FixedCoefficient:
             Nodes and passes that this took.
         """
         if self.search is None or self.cutoff < needed:
-            engine.family(self.fixed).suggest(**self.state)
             self.before = self.activity
-            self.search, self.result = MixtureSearch(self.fixed, self.options), None
+            self.search, self.result = self._search(), None
             self.n_nodes, self.cutoff = 0, wanted
         before = (0, 0) if self.result is None else (self.result.n_nodes, self.result.n_passes)
         self.n_nodes = max(FIRST_NODES, 2 * self.n_nodes)
@@ -148,9 +165,17 @@ class FixedCoefficient:
         return result.n_nodes - before[0], result.n_passes - before[1]
 
 
+    def _search(self):
+        """Return a search of the mixture, which begins with the best one known."""
+        if self.fixed._shared_at is not None:
+            return SharedCoefficientSearch(self.fixed, self.options, state=self.state)
+        engine.family(self.fixed).suggest(**self.state)
+        return MixtureSearch(self.fixed, self.options)
+
+
 class SharedCoefficientSearch:
     """
-    Search of a mixture of regressions whose components share a coefficient, which can go on where it stopped.
+    Search of a mixture of regressions whose components share coefficients, which can go on where it stopped.
 
     Parameters
     ----------
@@ -158,14 +183,16 @@ class SharedCoefficientSearch:
     options : Options
         Its limits are those of `run`.
     start : anything with all parameters, or None
+    state : dict, optional
+        Weights and parameters that are known to be good, so that no others are looked for.
     """
 
-    def __init__(self, problem, options, start=None):
+    def __init__(self, problem, options, start=None, state=None):
         _check_options(options)
         self.problem, self.options = problem, options
         self.epsilon = EPSILON if options.epsilon is None else options.epsilon
         self.rel_tol = options.rel_tol or 0.0
-        self.start = None if start is None else _state_of(problem, start)
+        self.start, self.known = state if start is None else _state_of(problem, start), state is not None
         self.session = Session(options)
         self.inner = replace(
             options.of_fixed(), epsilon=EXACT * self.epsilon, rel_tol=None, time_limit=None, max_nodes=None,
@@ -275,7 +302,8 @@ class SharedCoefficientSearch:
         """Find a mixture."""
         if self.start is not None:
             self._offer(self.start)
-        self._offer(regression_starts.best_fit(self.problem, N_STARTS, N_STARTS, 1))
+        if not self.known:
+            self._offer(regression_starts.best_fit(self.problem, N_STARTS, N_STARTS, 1))
         self._report(True)
 
     def _is_over(self, cutoff, most_nodes):
@@ -341,6 +369,10 @@ class SharedCoefficientSearch:
             if bound >= limit and end != value:
                 return end, [(bound, *ends)]
             reach *= 2.0
+        if len(self.problem._all_shared) > 1:
+            raise InputError(
+                "shared_coefficients must be one for these data: nothing rules out values far away of several"
+            )
         if self.ends is None:
             self.ends = least_and_most(self.problem)
         return self.ends[side > 0.0], []

@@ -55,7 +55,7 @@ def solve(search, options, proof, started):
     if record is None:
         raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
     try:
-        own = Problem(record, problem._data_of_proof(), problem.sample_weight)
+        own = Problem(record, problem._data_of_proof(), problem._weights_of_proof())
         direction, blocks = _direction(problem), _blocks(search)
         ranges = Ranges(own, direction, blocks)
     except ProofError as error:

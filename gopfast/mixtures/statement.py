@@ -1,7 +1,7 @@
 """Statements of families that have more than columns: noise, different columns, posteriors, matrices, regressions.
 
-Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (VF1), (VF2), (VF5)
-and (VF6) of docs/theory/proof_families.md.
+Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (JC4) of
+docs/theory/counts.md, (VF1), (VF2), (VF5) and (VF6) of docs/theory/proof_families.md.
 """
 
 from types import SimpleNamespace
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from gopfast.checker import regressions
+from gopfast.checker.problem import COUNTS
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.families.replicated import ReplicatedFamily
 from gopfast.mixtures.margins import TOUCHING
@@ -19,6 +20,8 @@ def statement_of(family, one, problem):
     """Return the statement of a family; arguments as of `Statement`."""
     if problem.family in regressions.FAMILIES:
         return RegressionStatement(family, one, problem)
+    if problem.family in COUNTS:
+        return CountStatement(family, one, problem)
     if problem.family == "mixed":
         return MixedStatement(family, one, problem)
     if problem.family == "gamma":
@@ -312,16 +315,20 @@ class RegressionStatement(MatrixStatement):
     is_iterated = False  # both know of a component no more than that box
 
     def __init__(self, family, one, problem):
-        design, d = family.design, problem.columns.shape[1]
+        design, d, p = family.design, problem.columns.shape[1], problem.n_regressors
         self.data, self.one, self.problem = family.data, one, problem
-        places = [[*place[: d - 1], value] for place, value in zip(design.places, design.values, strict=True)]
+        places = [[*place[:p], value] for place, value in zip(design.places, design.values, strict=True)]
         self.reference, axes = np.zeros(d), np.array([[float(x) for x in row] for row in places])
         self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
         self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
         self.shared = np.arange(family.n_shared)
         self.is_plain = False
+        self._hand_back(family)
+
+    def _hand_back(self, family):
+        """Let the core take the checker's box, which that of one component is too small for."""
+        rules = self.bounds.rules
         if self.n_components > 1:
-            rules = self.bounds.rules
             family.use_box(rules.low[: rules.q], rules.high[: rules.q], rules.most)
 
     def slopes(self, constants, linear, quadratic, more):
@@ -345,4 +352,26 @@ class RegressionStatement(MatrixStatement):
         found = {name: value.tolist() for name, value in solution.parameters.items() if name != "variance"}
         if solution.variance is not None:  # of one component, or of all
             found["variances"] = [solution.variance] * self.n_components
+        return {"weights": solution.weights.tolist(), **found}
+
+
+class CountStatement(RegressionStatement):
+    """The same of regressions of counts, whose costs the checker finds for every sample."""
+
+    is_iterated = True  # in smaller boxes tangents may prove less
+
+    def _hand_back(self, family):
+        family.use_box(self.bounds.rules.low, self.bounds.rules.high)
+
+    def slopes(self, constants, linear, quadratic, more):
+        """Points that tangents are valued at, and whether they are, (L, K, q + 1); no constants."""
+        return linear[..., : self.bounds.n_slopes], np.zeros(linear.shape[:2])
+
+    def prices(self, prices):
+        """Prices of the checker's samples; of rows that belong together those of the groups are the core's."""
+        return prices if self.problem.places["groups"] is not None else super().prices(prices)
+
+    def solution(self, family, solution):
+        """Weights, coefficients and intercepts."""
+        found = {name: value.tolist() for name, value in solution.parameters.items()}
         return {"weights": solution.weights.tolist(), **found}

@@ -6,7 +6,7 @@ priors at 1; references are the models' definitions in extended precision. `make
 
 import numpy as np
 import pytest
-from fuzzing import boxes, definitions, generator, searches
+from fuzzing import boxes, classes, definitions, generator, searches
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from support import problems
@@ -108,6 +108,41 @@ def test_an_attack_finds_a_bound_that_is_too_high():
             boxes.attack_box(relaxed, target, point, error, point - error, point + error, 12.0, rng)
     with pytest.raises(boxes.Failure, match="empty|cut off"):
         boxes.attack_box(relaxed, target, high + 1.0, error, low, high, 12.0, rng)
+
+
+def test_attacks_find_classes_that_save_more_and_objectives_below_a_bound(monkeypatch):
+    """A supremum, a node's bound and a result's that are too good by 2 % are failures."""
+    rng = np.random.default_rng(0)
+    problem = gopfast.ClusterwiseRegression(rng.normal(size=12), rng.normal(size=12), 2)
+    assert classes.attack_boxes(problem, rng) > 20
+    assert classes.attack_solve(problem, rng)[0] == 2
+    with monkeypatch.context() as patch:
+        bound = classes.Node.bound
+        patch.setattr(classes.Node, "bound", lambda node, *others: [bound(node, *others), raised(node)][0])
+        with pytest.raises(boxes.Failure, match="a node's bound"):
+            for _ in range(20):
+                classes.attack_boxes(problem, rng)
+
+    class Search(classes.FitSearch):
+        def search(self, *arguments):
+            sup, *others = super().search(*arguments)
+            return 0.98 * sup, *others
+
+    with monkeypatch.context() as patch:
+        patch.setattr(classes, "FitSearch", Search)
+        with pytest.raises(boxes.Failure, match="a class saves more"):
+            for _ in range(50):
+                classes.attack_boxes(problem, rng)
+    units = classes.Search.in_users_units
+    monkeypatch.setattr(classes.Search, "in_users_units", lambda search, value: 1.02 * units(search, value))
+    with pytest.raises(boxes.Failure, match="lower bound above"):
+        for _ in range(20):
+            classes.attack_negative(problem, rng, max_nodes=200)
+
+
+def raised(node):
+    """Let a node claim more than is proved."""
+    node.lower *= 1.02
 
 
 @pytest.mark.parametrize("x", [1e-8, 0.5, 1.0, 1.0 + 1e-9, 31.7, 1e8, 1e14])

@@ -6,7 +6,7 @@ import numpy as np
 
 import gopfast
 from gopfast.checker import ProofError, check, file, matrices, regressions
-from gopfast.checker.problem import Problem
+from gopfast.checker.problem import COUNTS, Problem
 from gopfast.checker.verify import Bounds
 
 FAMILIES = (
@@ -15,7 +15,7 @@ FAMILIES = (
     "missing", "missing prior", "tied_spherical", "tied", "matrices", "three columns", "posterior",
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
     "multinomial prior", "known noise", "diag noise", "spherical noise",
-    "mixed", "mixed missing", "regression shared", "gamma",
+    "mixed", "mixed missing", "regression shared", "gamma", "counts poisson", "counts binomial", "counts groups",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -54,6 +54,8 @@ def random_problem(rng, family):
         return random_columns(rng, n, K, prior == "missing", options)
     if kind == "regression":
         return random_regressions(rng, prior, K)
+    if kind == "counts":
+        return random_counts(rng, prior, K)
     if kind == "bernoulli":
         return gopfast.BernoulliMixture(rng.integers(0, 2, (n, d)), K, **pair, **options)
     if kind == "poisson":
@@ -123,13 +125,34 @@ def random_regressions(rng, name, K):
         return gopfast.RegressionMixture(X[:, 0], y, K, sample_weight=weights, **level)
 
 
+def random_counts(rng, name, K):
+    """Regressions of counts of a few rows, with offsets or trials, some of which belong together."""
+    n = int(rng.integers(4, 9))
+    X = np.round(rng.normal(size=n) * rng.choice([0.5, 3.0]), rng.integers(1, 3))
+    X[:3] = rng.permutation(3)
+    eta = rng.choice([-1.0, 1.0, 3.0]) + np.clip(X * rng.normal(), -2.0, 2.0) * rng.choice([-1.0, 1.0], n)
+    weights, given = rng.choice([0.5, 1.0, 3.7], n) if rng.random() < 0.4 else np.ones(n), {}
+    if name == "groups":
+        given["groups"] = rng.permutation(np.arange(n) % 4)
+        weights, K = weights[given["groups"]], min(K, 3)
+    if rng.random() < 0.4:
+        given["offset"] = np.round(rng.normal(size=n), 1)
+    if name == "binomial":
+        given["n_trials"] = rng.integers(1, 12, n)
+        y = rng.binomial(given["n_trials"], 1.0 / (1.0 + np.exp(-eta)))
+    else:
+        y = rng.poisson(np.exp(eta))
+    family, intercept = "binomial" if name == "binomial" else "poisson", bool(rng.random() < 0.8)
+    return gopfast.RegressionMixture(X, y, K, family=family, sample_weight=weights, fit_intercept=intercept, **given)
+
+
 def bounds_of(problem, rng):
     """The checker's bounds of a problem, about a reference and, of matrices, along random axes; and the reference."""
     stated = Problem(problem._record_of_proof(), *arguments(problem))
     reference = np.median(stated.columns, axis=0)
     reference[stated.centered_at_zero()] = 0.0
     d = len(reference)
-    if stated.family in regressions.FAMILIES:
+    if stated.family in (*regressions.FAMILIES, *COUNTS):
         return Bounds(stated, reference, random_places(stated, rng)), reference
     axes = np.eye(d) + rng.normal(size=(d, d)) * rng.choice([0.0, 0.5]) if stated.family in matrices.FAMILIES else None
     return Bounds(stated, reference, axes), reference
@@ -140,13 +163,14 @@ def random_places(stated, rng):
     shape = stated.axes_shape()
     axes = np.zeros(shape)
     axes[:, : shape[1] - 1] = np.eye(*shape)[:, : shape[1] - 1] + 0.2 * rng.normal(size=(shape[0], shape[1] - 1))
-    axes[:, -1] = rng.normal(size=len(axes)) + stated.columns[:, -1].mean()
+    typical = np.log1p(stated.columns[:, -1].mean()) if stated.family in COUNTS else stated.columns[:, -1].mean()
+    axes[:, -1] = rng.normal(size=len(axes)) + typical
     return axes
 
 
 def arguments(problem):
     """Data and weights of a problem, as the checker takes them."""
-    return problem._data_of_proof(), problem.sample_weight
+    return problem._data_of_proof(), getattr(problem, "_weights_of_proof", lambda: problem.sample_weight)()
 
 
 def parts(path):
@@ -331,6 +355,8 @@ def other_parameter(rng, header, arrays, X, weights):
             header["problem"][name] = value * 100.0
         elif name == "kinds":
             header["problem"][name] = ["exponential" if kind == "poisson" else kind for kind in value]
+        elif name == "least_count":
+            header["problem"][name] = 0.4
         elif name == "largest_shape":
             header["problem"][name] = value * 100.0
         elif name in ("variance_floor", "noise_variance"):

@@ -12,8 +12,8 @@ from support import regressions
 FAMILIES = ("normal", "known", "shared", "poisson", "binomial")
 
 
-def problem(family, rng, n=10, K=2, p=1, kind="plain", grouped=False, **given):
-    """A mixture of awkward data (`regressions.DATA`), whose shared coefficient is drawn."""
+def problem(family, rng, n=10, K=2, p=1, kind="plain", grouped=False, n_shared=1, **given):
+    """A mixture of awkward data (`regressions.DATA`), whose shared coefficients are drawn."""
     intercept = family == "poisson" or p == 1 or bool(rng.random() < 0.8)
     if family in ("normal", "known", "shared"):
         X, y = regressions.awkward(kind, rng, n, p)
@@ -37,9 +37,9 @@ def problem(family, rng, n=10, K=2, p=1, kind="plain", grouped=False, **given):
         given["groups"] = rng.permutation(np.arange(n) % (K + 1 + n // 3))
         weights = weights[given["groups"]]
     names = [*range(p), *["intercept"] * (intercept and family != "poisson")]
-    shared = names[int(rng.integers(len(names)))]
+    shared = [names[i] for i in rng.permutation(len(names))[:n_shared]]
     return gopfast.RegressionMixture(
-        X, y, K, fit_intercept=intercept, sample_weight=weights, shared_coefficients=[shared], **given
+        X, y, K, fit_intercept=intercept, sample_weight=weights, shared_coefficients=shared, **given
     )
 
 

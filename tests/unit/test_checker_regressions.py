@@ -138,7 +138,7 @@ def test_the_box_of_fits_is_that_of_all_sets_of_as_many_samples(q, digits):
     Z = np.vstack([Z, Z[:3]])
     y = rng.normal(size=len(Z))
     rows, response = [list(map(Fraction, row)) for row in Z.tolist()], list(map(Fraction, y.tolist()))
-    low, high = regressions.hull(rows, response)
+    low, high = regressions.hull(rows, regressions.enclosed(response))
     fits = []
     for at in itertools.combinations(range(len(Z)), q):
         inverse = regressions.inverse_of([rows[i] for i in at])
@@ -208,8 +208,8 @@ def test_too_many_sets_of_samples_are_refused(monkeypatch):
     monkeypatch.setattr(regressions, "MOST_SETS", 5)
     rows = [[Fraction(i), Fraction(1)] for i in range(4)]
     with pytest.raises(ProofError, match="more than 5 sets of 2 rows"):
-        regressions.hull(rows, rows[0] * 2)
+        regressions.hull(rows, regressions.enclosed(rows[0] * 2))
     monkeypatch.setattr(regressions, "MOST_SETS", 100)
     monkeypatch.setattr(regressions, "MOST_EXACT_SETS", 0)
     with pytest.raises(ProofError, match="nearly dependent"):
-        regressions.hull([[Fraction(2), Fraction(2)]] + rows, [Fraction(0)] * 5)
+        regressions.hull([[Fraction(2), Fraction(2)]] + rows, regressions.enclosed([Fraction(0)] * 5))

@@ -204,6 +204,22 @@ def test_a_proof_of_a_shared_coefficient_is_written_and_checked(data, tmp_path, 
     assert main(["check", str(proof), str(data)]) == 3
 
 
+def test_proofs_of_counts_are_written_and_checked_with_their_columns(tmp_path, capsys):
+    deaths, total, centers, treated = gopfast.datasets.load_betablocker().T
+    proof, data = tmp_path / "proof.npz", tmp_path / "trials.csv"
+    np.savetxt(data, np.column_stack([deaths, total, centers, treated]), delimiter=",", header="deaths,total,center,"
+               "treated", comments="")  # fmt: skip
+    columns = ["--response", "deaths", "--trials", "total", "--groups", "center"]
+    assert main(["regress", str(data), "-k", "3", "--family", "binomial", *columns, "-q", "--proof", str(proof)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(proof), str(data), *columns]) == 0
+    out = capsys.readouterr().out
+    assert "proof of: family binomial_regression, n_components 3" in out and "the solution attains 158.3094" in out
+    assert main(["check", str(proof), str(data), *columns[:4]]) == 3  # the columns are others
+    assert main(["check", str(proof), str(data), "--trials", "2"]) == 2
+    assert "--trials must not be given without --response" in capsys.readouterr().err
+
+
 def test_clusterwise_writes_a_proof_that_is_checked(data, tmp_path, capsys):
     proof, record = tmp_path / "proof.npz", tmp_path / "classes.json"
     command = ["clusterwise", str(data), "-k", "2", "--response", "CO2", "-q"]

@@ -48,7 +48,7 @@ def test_names_numbers_and_the_intercept():
         (True, InputError, "must be of x, intercept, by name or number from 0; got True"),
         (1.5, InputTypeError, "must be names or numbers of regressors; got float"),
         ([0, 0], InputError, "must be different; got x, x"),
-        ([0, "intercept"], InputError, "must be one at most"),
+        ([0, "intercept"], InputError, "must leave each component a coefficient of its own"),
     ],
 )
 def test_bad_names_are_one_clear_error(given, kind, text):
@@ -132,6 +132,49 @@ def test_limits_callbacks_and_cutoffs():
     assert gopfast.solve(tone(), max_nodes=1, log=False).status == "NODE_LIMIT"
     early = gopfast.solve(tone(), time_limit=0.0, log=False)
     assert early.status == "TIME_LIMIT" and early.lower_bound < early.objective
+
+
+def several(**given):
+    """Two lines of their own intercepts, beside slopes of two regressors that are the same."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 2))
+    y = np.where(rng.integers(2, size=30), 2.0, -2.0) + X @ [1.0, -0.5] + 0.3 * rng.normal(size=30)
+    return RegressionMixture(X, y, 2, noise_variance=0.09, shared_coefficients=["x1", "x0"], **given)
+
+
+def test_several_are_proved_and_told(tmp_path, capsys):
+    case = several()
+    assert case.shared_coefficients == ("x1", "x0") and case.n_parameters == 5
+    result = gopfast.solve(case, log=False, n_threads=1)
+    assert result.status == "OPTIMAL" and np.ptp(result.solution.coefficients, axis=0).tolist() == [0.0, 0.0]
+    assert result.notes[:2] == (
+        "the coefficient of x1 is one number for all components (shared_coefficients)",
+        "the coefficient of x0 is one number for all components (shared_coefficients)",
+    )
+    free = gopfast.solve(
+        RegressionMixture(case.regressors, case.response, 2, noise_variance=0.09, shared_coefficients=0), log=False
+    )
+    assert free.lower_bound <= result.objective  # what is free is no worse
+    shared = [one.place for one in result.summary().estimates if one.component is None and one.parameter[:4] == "coef"]
+    assert sorted(shared) == ["x0", "x1"]
+    again = gopfast.Result.from_json(result.to_json(), several())
+    assert again.objective == result.objective
+    with pytest.raises(InputError, match="proofs have no entry yet for"):
+        gopfast.solve(case, proof=True, log=False)
+    data, fit = tmp_path / "two.csv", tmp_path / "fit.json"
+    np.savetxt(data, case.X, delimiter=",", header="a,b,y", comments="")
+    command = ["regress", str(data), "-k", "2", "--response", "y", "--noise-variance", "0.09", "-q", "--json", str(fit)]
+    assert cli.main([*command, "--shared-coefficient", "b", "--shared-coefficient", "a"]) == 0
+    assert "shared_coefficients" in fit.read_text()
+    assert cli.main(["certify", str(data), str(fit), "--response", "y", "-q"]) == 0
+
+
+def test_several_have_no_range_but_that_which_bounds_give():
+    """Of four samples no block rules out a far value."""
+    case = several()
+    few = RegressionMixture(case.X[:4, :2], case.X[:4, 2], 2, noise_variance=0.09, shared_coefficients=[0, 1])
+    with pytest.raises(InputError, match="shared_coefficients must be one for these data"):
+        gopfast.solve(few, log=False)
 
 
 def test_what_is_not_offered_is_one_clear_error(tmp_path):

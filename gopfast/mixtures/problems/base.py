@@ -420,6 +420,10 @@ class MixtureProblem:
         """Return the samples as the user has them, whose labels are no codes."""
         return self.X
 
+    def _weights_of_proof(self):
+        """Return the weights as the user has them."""
+        return self.sample_weight
+
     def _closed_form(self, X, w):
         """
         Solve the problem of one component.

@@ -58,9 +58,9 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
     groups : array_like of shape (n,), or str, optional
         Rows that belong together, such as those of a patient or a centre, or the column of X that says so: all rows of
         a group are of one component, so that groups are what the mixture is of. By default each row is a group.
-    shared_coefficients : str, int, or sequence of one, optional
-        The coefficient that all components share (`fixed` of flexmix's ``FLXMRglmfix``): the name of a regressor or its
-        number from 0, or "intercept"; with "poisson" a regressor, beside intercepts.
+    shared_coefficients : str, int, or sequence of these, optional
+        The coefficients that all components share (`fixed` of flexmix's ``FLXMRglmfix``): names of regressors or their
+        numbers from 0, or "intercept"; with "poisson" regressors, beside intercepts.
 
     Attributes
     ----------
@@ -69,13 +69,15 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         responses.
     sample_weight : ndarray, shape (n,)
         With groups the weight of each divided among its rows, so that `total_weight` is that of the groups.
+    group_weight : ndarray of shape (n,), or None
+        With groups the weight of each row's group; None without.
     regressors, response : ndarray, shape (n, p) and (n,)
     trials, offsets : ndarray, shape (n,)
         Trials (1 of Poisson counts) and offsets (0 where none are given).
     n_trials, offset, groups : str or None
         The columns of the attribute `X` that hold them, as arguments; None where there is none.
     shared_coefficients : tuple of str
-        Names of the coefficients that all components share: one, or none.
+        Names of the coefficients that all components share.
     family : str
     least_count : float
     fit_intercept : bool
@@ -150,7 +152,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         )  # fmt: skip
         self._check_counts()
         self._divide_weights()
-        self.__setstate__({"_shared_place": sharing.place_of(shared_coefficients, self)})
+        self.__setstate__({"_shared_places": sharing.places_of(shared_coefficients, self)})
         self._scaled_design()
 
     def _check_counts(self):
@@ -194,7 +196,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
     @property
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 weights, coefficients and intercepts; a shared one counts once."""
-        repeated = (self.n_components - 1) * (self._shared_place is not None)
+        repeated = (self.n_components - 1) * len(self._shared_places)
         return self.n_components * (self._n_coefficients + 1) - 1 - repeated
 
     @property
@@ -285,7 +287,14 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         return family.suggest(**(regression_starts.best_fit(self) if start is None else start))
 
     def _record_of_proof(self):
-        return None
+        if self._shared_at is not None:
+            return None
+        names = "n_trials", "offset", "groups"
+        places = {name: None if getattr(self, name) is None else int(getattr(self, name)) - 1 for name in names}
+        return {
+            "family": f"{self.family}_regression", "n_components": self.n_components,
+            "fit_intercept": self.fit_intercept, "least_count": float(self.least_count), **places,
+        }  # fmt: skip
 
     def _closed_form(self, X, w):
         """None: a fit takes Newton's method."""

@@ -74,9 +74,10 @@ class RegressionMixture(MixtureProblem):
     groups : array_like of shape (n,), or str, optional
         Rows that belong together, such as those of a patient, or the column of X that says so: all rows of a group are
         of one component, so that groups are what the mixture is of. By default each row is a group.
-    shared_coefficients : str, int, or sequence of one, optional
-        The coefficient that all components share (`fixed` of flexmix's ``FLXMRglmfix``): the name of a regressor or its
-        number from 0, or "intercept". Each component has all others for itself.
+    shared_coefficients : str, int, or sequence of these, optional
+        The coefficients that all components share (`fixed` of flexmix's ``FLXMRglmfix``): names of regressors or their
+        numbers from 0, or "intercept". Each component has all others for itself, one at least. The time grows by
+        about the same factor, of ten to a hundred, with each.
     offset, n_trials, least_count
         Of counts, see `gopfast.models.CountRegressionMixture`; None with normal errors.
 
@@ -86,12 +87,14 @@ class RegressionMixture(MixtureProblem):
         Read-only: the regressors, the groups where they are given, the responses.
     sample_weight : ndarray, shape (n,)
         With groups the weight of each divided among its rows, so that `total_weight` is that of the groups.
+    group_weight : ndarray of shape (n,), or None
+        With groups the weight of each row's group; None without.
     regressors, response : ndarray, shape (n, p) and (n,)
         Its first and its last part.
     groups : str or None
         The column of the attribute `X` that holds the groups, as an argument; None where there is none.
     shared_coefficients : tuple of str
-        Names of the coefficients that all components share: one, or none.
+        Names of the coefficients that all components share.
     variance : str
     noise_variance, variance_floor : float or None
     fit_intercept : bool
@@ -126,8 +129,9 @@ class RegressionMixture(MixtureProblem):
     fits_all: bool
     family: str
     groups: str | None
+    group_weight: FloatArray | None = None
 
-    _shared_place: int | None = None
+    _shared_places: Sequence[int] = ()
     _draws_lines = True
     # Models of other families than the normal one.
     _of_families: ClassVar[dict[str, type["RegressionMixture"]]] = {}
@@ -180,7 +184,7 @@ class RegressionMixture(MixtureProblem):
         if noise_variance is not None and variance != "free":
             raise InputError("variance must be 'free' with a noise_variance: no variance is estimated")
         self._divide_weights()
-        self.__setstate__({"_shared_place": sharing.place_of(shared_coefficients, self)})
+        self.__setstate__({"_shared_places": sharing.places_of(shared_coefficients, self)})
         square = float(self._row_weight @ np.square(self._residuals_of_one())) / float(self._row_weight.sum())
         self.__setstate__({"fits_all": not square > np.square(EXACT * np.abs(self.response).max())})
         floor = None
@@ -202,7 +206,9 @@ class RegressionMixture(MixtureProblem):
         weight = self.sample_weight / number
         if self.n_components > len(np.unique(of)):
             raise InputError(f"n_components must be at most the number of groups, {len(np.unique(of))}")
-        self.__setstate__({"sample_weight": weight, "total_weight": float(weight.sum())})
+        self.__setstate__({
+            "sample_weight": weight, "total_weight": float(weight.sum()), "group_weight": self.sample_weight,
+        })  # fmt: skip
 
     @property
     def _group_of(self):
@@ -231,6 +237,10 @@ class RegressionMixture(MixtureProblem):
     def _row_weight(self):
         """Weights (n,) of the rows: each has that of its group."""
         return self.sample_weight if self.groups is None else self.sample_weight * self._rows_of_group
+
+    def _weights_of_proof(self):
+        """Return the weights of the rows as the user gave them, those of their groups."""
+        return self.sample_weight if self.groups is None else self.group_weight
 
     def _sums_of_groups(self, logs):
         """Return numbers (n, K) of rows, summed over the rows of each group."""
@@ -276,20 +286,24 @@ class RegressionMixture(MixtureProblem):
     def n_parameters(self) -> int:
         """Number of free parameters: K - 1 weights, coefficients, intercepts, variances; what is shared counts once."""
         own = self.noise_variance is None and not self._is_shared
-        repeated = (self.n_components - 1) * (self._shared_place is not None)
+        repeated = (self.n_components - 1) * len(self._shared_places)
         return self.n_components * (self._n_coefficients + 1 + own) - 1 + self._is_shared - repeated
 
     @property
     def shared_coefficients(self) -> tuple[str, ...]:
-        """Names of the coefficients that all components share: one, or none."""
-        if self._shared_place is None:
-            return ()
-        return ((*self.column_names[: self._n_regressors], sharing.INTERCEPT)[self._shared_place],)
+        """Names of the coefficients that all components share."""
+        names = *self.column_names[: self._n_regressors], sharing.INTERCEPT
+        return tuple(names[place] for place in self._shared_places)
+
+    @property
+    def _all_shared(self):
+        """Which columns of `_design` have coefficients that several components share."""
+        return [] if self.n_components == 1 else list(self._shared_places)
 
     @property
     def _shared_at(self):
-        """Which column of `_design` has a coefficient that several components share; None: none has."""
-        return None if self.n_components == 1 else self._shared_place
+        """The first of them; None: there is none."""
+        return next(iter(self._all_shared), None)
 
     @property
     def column_names(self) -> list[str]:
@@ -324,7 +338,7 @@ class RegressionMixture(MixtureProblem):
 
     def _sharing_names(self):
         """Names of the attributes that tell what components share."""
-        return ["shared_coefficients"] * (self._shared_place is not None)
+        return ["shared_coefficients"] * bool(self._shared_places)
 
     def predict(self, X: ArrayLike, coefficients: FloatArray, intercepts: FloatArray | None = None) -> FloatArray:
         """
@@ -445,6 +459,8 @@ class RegressionMixture(MixtureProblem):
             "family": family, "n_components": self.n_components,
             name: [float(level)], "fit_intercept": self.fit_intercept,
         }  # fmt: skip
+        if len(self._all_shared) > 1:
+            return None
         return found if self._shared_at is None else {**found, "shared_coefficient": self._shared_at}
 
     def _closed_form(self, X, w):
@@ -475,9 +491,11 @@ class RegressionMixture(MixtureProblem):
         """Return a line on what all components share, if there is anything."""
         if self._shared_at is None:
             return []
-        name = self.shared_coefficients[0]
-        what = "intercept" if self._shared_at == self._n_regressors else f"coefficient of {name}"
-        return [f"the {what} is one number for all components (shared_coefficients)"]
+        return [
+            f"the {'intercept' if place == self._n_regressors else f'coefficient of {name}'} is one number for all "
+            "components (shared_coefficients)"
+            for place, name in zip(self._shared_places, self.shared_coefficients, strict=True)
+        ]
 
     def _rows_like(self, X):
         """Check other samples: regressors, then the response."""
@@ -513,19 +531,19 @@ class RegressionMixture(MixtureProblem):
 
     def _check_shared(self, coefficients, intercepts=None):
         """Check that components have the same coefficient where it is shared."""
-        at = self._shared_at
-        own = coefficients[:, at] if at < self._n_regressors else intercepts
-        if not (np.abs(own - own[0]) <= SAME_COEFFICIENT * np.abs(own[0])).all():
-            name = "coefficients" if at < self._n_regressors else "intercepts"
-            raise InputError(f"{name} must be equal in all components where they are shared; got {own}")
+        for at in self._all_shared:
+            own = coefficients[:, at] if at < self._n_regressors else intercepts
+            if not (np.abs(own - own[0]) <= SAME_COEFFICIENT * np.abs(own[0])).all():
+                name = "coefficients" if at < self._n_regressors else "intercepts"
+                raise InputError(f"{name} must be equal in all components where they are shared; got {own}")
 
     def maximize(self, responsibilities: ArrayLike, **state: ParameterLike) -> State:
         """Compute the weights and parameters that are best for given responsibilities; as of `MixtureProblem`."""
         found = super().maximize(responsibilities, **state)
         if self._shared_at is not None:  # a component without responsibility may have kept another value
-            rows = self._rows_of_design(found)
-            value, own = rows[found["weights"].argmax(), self._shared_at], sharing.narrowed(self, found)[1]
-            found = sharing.widened(self, value, own)
+            rows, p = self._rows_of_design(found).copy(), self._n_regressors
+            rows[:, self._all_shared] = rows[found["weights"].argmax(), self._all_shared]
+            found = {**found, "coefficients": rows[:, :p], **({"intercepts": rows[:, p]} if self.fit_intercept else {})}
         return found
 
     def _order(self, weights, parameters):
@@ -533,7 +551,7 @@ class RegressionMixture(MixtureProblem):
         if self._shared_at is None:
             return super()._order(weights, parameters)
         rows = self._rows_of_design(parameters)
-        return np.lexsort((weights, *np.delete(rows, self._shared_at, axis=1).T[::-1]))
+        return np.lexsort((weights, *np.delete(rows, self._all_shared, axis=1).T[::-1]))
 
     def _rows_of_design(self, parameters):
         """Return coefficients (K, q) in the order of `_design`."""

@@ -1,6 +1,6 @@
-"""A coefficient that all components of a mixture of regressions share: its name, fits, the mixture where it is fixed.
+"""Coefficients that all components of a mixture of regressions share: names, fits, the mixture where one is fixed.
 
-Theory: (JS1) of docs/theory/shared_coefficients.md.
+Theory: (JS1) and (JS6) of docs/theory/shared_coefficients.md.
 """
 
 import operator
@@ -20,9 +20,10 @@ class Stacked(NamedTuple):
 
     Attributes
     ----------
-    design : ndarray, shape (K n, 1 + K (q - 1))
-        The shared regressor, then each component's own ones beside zeros; every column in units of its largest entry.
-    size : ndarray, shape (1 + K (q - 1),)
+    design : ndarray, shape (K n, m + K (q - m))
+        The m shared regressors, then each component's own ones beside zeros; every column in units of its largest
+        entry.
+    size : ndarray, shape (m + K (q - m),)
         These units.
     """
 
@@ -31,22 +32,30 @@ class Stacked(NamedTuple):
 
     @classmethod
     def of(cls, problem):
-        """Make those of a problem whose components share a coefficient."""
-        Z, K, at = problem._design(), problem.n_components, problem._shared_at
+        """Make those of a problem whose components share coefficients."""
+        Z, K, at = problem._design(), problem.n_components, problem._all_shared
         own = np.delete(Z, at, axis=1)
-        design = np.column_stack([np.tile(Z[:, at], K), np.kron(np.eye(K), own)])
+        design = np.column_stack([np.tile(Z[:, at], (K, 1)), np.kron(np.eye(K), own)])
         size = np.abs(design).max(axis=0)
         return cls(design / size, size)
 
     def in_rows(self, problem, found):
-        """Return coefficients (K, q) in the order of the design, of those (1 + K (q - 1),) of the stacked columns."""
-        found = found / self.size
-        return np.insert(found[1:].reshape(problem.n_components, -1), problem._shared_at, found[0], axis=1)
+        """Return coefficients (K, q) in the order of the design, of those (m + K (q - m),) of the stacked columns."""
+        found, m = found / self.size, len(problem._all_shared)
+        return together(problem, found[:m], found[m:].reshape(problem.n_components, -1))
 
 
-def place_of(given, problem):
+def together(problem, shared, own):
+    """Return coefficients (K, q) in the order of the design, of the shared ones (m,) and the others (K, q - m)."""
+    at = problem._all_shared
+    rows = np.empty((len(own), own.shape[1] + len(at)))
+    rows[:, at], rows[:, np.delete(np.arange(rows.shape[1]), at)] = shared, own
+    return rows
+
+
+def places_of(given, problem):
     """
-    Return which column of the design has the coefficient that is to be shared, the intercept's last; None: none has.
+    Return which columns of the design have the coefficients that are to be shared, the intercept's last.
 
     Parameters
     ----------
@@ -56,7 +65,7 @@ def place_of(given, problem):
         With all else that it has.
     """
     if given is None:
-        return None
+        return []
     regressors = problem.column_names[: problem._n_regressors]
     every = [*regressors, *[INTERCEPT] * problem.fit_intercept]
     given = [given] if isinstance(given, (str, int, np.integer)) else given
@@ -68,16 +77,15 @@ def place_of(given, problem):
         ) from None
     if len(set(names)) < len(names):
         raise InputError(f"shared_coefficients must be different; got {', '.join(names)}")
-    if len(names) > 1:
-        raise InputError(f"shared_coefficients must be one at most, as bounds are made for one; got {', '.join(names)}")
-    if names and problem._n_coefficients < 2:
+    if names and problem._n_coefficients <= len(names):
         raise InputError("shared_coefficients must leave each component a coefficient of its own")
-    if names and problem.family == "poisson" and (names == [INTERCEPT] or not problem.fit_intercept):
+    places = [every.index(name) for name in names]
+    if names and problem.family == "poisson" and (len(regressors) in places or not problem.fit_intercept):
         raise InputError(
             "shared_coefficients must leave each component an intercept of its own with family='poisson', whose bounds "
             "need it"
         )
-    return every.index(names[0]) if names else None
+    return places
 
 
 def _name_of(one, regressors, every):
@@ -92,7 +100,7 @@ def _name_of(one, regressors, every):
 
 def fixed(problem, value):
     """
-    Return the mixture in which the shared coefficient has a value: its regressor's part is known.
+    Return the mixture in which the shared coefficient, the first of several, has a value: its part is known.
 
     Parameters
     ----------
@@ -107,7 +115,8 @@ def fixed(problem, value):
     """
     at, p = problem._shared_at, problem._n_regressors
     X, part = problem.X, value * problem._design()[:, problem._shared_at]
-    changed = {"_shared_place": None, "columns": (), "fit_intercept": problem.fit_intercept and at < p}
+    changed = {"columns": (), "fit_intercept": problem.fit_intercept and at < p}
+    changed["_shared_places"] = [other - (other > at) for other in problem._shared_places[1:]]
     columns = [*(X[:, j] for j in range(p) if j != at), *X[:, p:].T]
     places = {name: int(getattr(problem, name)) - (at < p)
               for name in ("n_trials", "offset", "groups") if getattr(problem, name, None) is not None}  # fmt: skip
@@ -159,10 +168,10 @@ def normal_fits(problem, mass, former):
     former : ndarray, shape (K,), or None
         Variances before.
     """
-    Z, y, at = problem._design(), problem.response, problem._shared_at
-    x, own = Z[:, at], np.delete(Z, at, axis=1)
-    scale = np.abs(own).max(axis=0)
-    known = np.column_stack([x, y])
+    Z, y, at = problem._design(), problem.response, problem._all_shared
+    x, own, m = Z[:, at], np.delete(Z, at, axis=1), len(at)
+    scale, unit = np.abs(own).max(axis=0), np.abs(x).max(axis=0)
+    known = np.column_stack([x / unit, y])
     size, share = mass.sum(axis=0), problem._row_weight / problem._row_weight.sum()
     weights = mass + RIDGE * np.outer(share, np.maximum(size, RIDGE * size.sum()))
     variances = former
@@ -171,12 +180,12 @@ def normal_fits(problem, mass, former):
         for k, column in enumerate(weights.T):
             root = np.sqrt(column if variances is None else column / variances[k])[:, np.newaxis]
             found = np.linalg.lstsq(root * (own / scale), root * known, rcond=1e-15)[0]
-            of_x, of_y = (root * (known - (own / scale) @ found)).T  # what own columns leave
-            above, below = above + of_x @ of_y, below + of_x @ of_x
+            left = root * (known - (own / scale) @ found)  # what own columns leave
+            above, below = above + left[:, :m].T @ left[:, m], below + left[:, :m].T @ left[:, :m]
             fits.append(found)
-        value = above / below
-        rows = np.array([(found[:, 1] - value * found[:, 0]) / scale for found in fits])
-        rows = np.insert(rows, at, value, axis=1)
+        value = np.linalg.lstsq(below, above, rcond=1e-15)[0]
+        rows = np.array([(found[:, m] - found[:, :m] @ value) / scale for found in fits])
+        rows = together(problem, value / unit, rows)
         squares = (mass * np.square(y[:, np.newaxis] - Z @ rows.T)).sum(axis=0)
         if problem.noise_variance is None:
             pooled = np.full(len(size), squares.sum() / size.sum())
@@ -205,8 +214,8 @@ def count_fits(problem, mass, former):
     size, share = mass.sum(axis=0), problem._row_weight / problem._row_weight.sum()
     size, start = np.maximum(size, RIDGE * size.sum()), None
     if former is not None:
-        own = np.delete(former, problem._shared_at, axis=1)
-        start = np.concatenate([former[:1, problem._shared_at], own.ravel()]) * stacked.size
+        own = np.delete(former, problem._all_shared, axis=1)
+        start = np.concatenate([former[0, problem._all_shared], own.ravel()]) * stacked.size
     repeated = rows.repeated(K, stacked.design)
     found = repeated.fit(mass.T.ravel(), np.outer(size / size.sum(), share).ravel(), start)
     return stacked.in_rows(problem, found)

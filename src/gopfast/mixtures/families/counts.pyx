@@ -194,8 +194,12 @@ cdef class CountFamily(Family):
         return total
 
     cdef void relax(self, const real *low, const real *high, Subproblem *out) noexcept nogil:
-        """By the samples one by one, or by the tangents where these leave a component of all samples less."""
-        cdef int k, j, F = self.n_statistics
+        """By the samples one by one, or by the tangents where these leave a component of all samples less.
+
+        Costs have no slopes. What stands in the place of their centers, for proofs: the point that tangents are
+        valued at, and whether they are.
+        """
+        cdef int k, j, F = self.n_statistics, q = self.n_coefficients
         cdef CountCell cell
         cdef pass_costs *costs = &out.minorant
         cdef real *each
@@ -206,8 +210,11 @@ cdef class CountFamily(Family):
             for j in range(F):
                 costs.centers[k * F + j] = costs.linear[k * F + j] = costs.quadratic[k * F + j] = 0
             self.open_cell(low + k * self.n_cell, high + k * self.n_cell, &cell)
+            for j in range(q):
+                costs.centers[k * F + j] = cell.center[j]
             if self.bound_samples(&cell, True, NULL) < self.bound_samples(&cell, False, each):
                 self.bound_samples(&cell, True, each)
+                costs.centers[k * F + q] = 1
             self.pad(each)
 
     cdef void pad(self, real *each) noexcept nogil:
@@ -440,6 +447,15 @@ cdef class CountFamily(Family):
     def suggested(self):
         """Weights (K,) and parameters (n_connected,) of a fit that is known, in one array, or None."""
         return self.suggestion
+
+    def provable(self):
+        """Itself."""
+        return self
+
+    def use_box(self, low, high):
+        """Take another box (q,), (q,) that holds all fits, of which proofs speak."""
+        self.design = self.design._replace(low=low, high=high)
+        self.low, self.high = np.array(low), np.array(high)
 
     def one_component(self, problem, data=None):
         """The same of the same samples, which have no summaries."""

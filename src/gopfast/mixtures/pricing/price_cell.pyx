@@ -408,7 +408,7 @@ cdef class CellPricing:
         return most
 
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil:
-        """The scale and costs of the last pass, as functions of the columns themselves."""
+        """The scale and costs of the last pass, as functions of the columns; of each sample's what they are made by."""
         cdef int d = self.family.n_columns, F = self.family.n_statistics, j
         cdef float *out = node_warm(cell, self.family.n_connected) + self.family.n_facets + 1
         cdef real value
@@ -419,6 +419,8 @@ cdef class CellPricing:
         memcpy(out, &value, sizeof(real))
         for j in range(d):
             value = at.costs.linear[j] - 2 * at.costs.quadratic[j] * at.costs.centers[j]
+            if self.family.n_each:
+                value = at.costs.centers[j]
             memcpy(out + 2 * (1 + j), &value, sizeof(real))
             if F > d:
                 memcpy(out + 2 * (1 + d + j), &at.costs.quadratic[j], sizeof(real))

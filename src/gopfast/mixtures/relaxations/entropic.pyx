@@ -301,7 +301,7 @@ cdef class EntropicRelaxation(Relaxation):
             self.put(node, K + k, nt.q[k])
 
     cdef void keep_proof(self, Node *node, Newton *nt) noexcept nogil:
-        """The weights and costs of the last pass, as functions of the columns themselves."""
+        """The weights and costs of the last pass, as functions of the columns; of each sample's what makes them."""
         cdef int K = self.family.n_components, d = self.family.n_columns, F = self.family.n_statistics, k, j
         cdef float *at = node_warm(node, self.n_connected) + self.proof_at
         cdef pass_costs *costs = &nt.costs
@@ -313,6 +313,8 @@ cdef class EntropicRelaxation(Relaxation):
                 linear = costs.linear[k * d + j]
                 constant += center * (quadratic * center - linear)
                 linear -= 2 * quadratic * center
+                if self.family.n_each:
+                    linear = center
                 memcpy(at + 2 * (2 + j), &linear, sizeof(real))
                 if F > d:
                     memcpy(at + 2 * (2 + d + j), &quadratic, sizeof(real))

@@ -313,15 +313,16 @@ cdef class GroupedPricing(ComponentPricing):
         """OUT: masses and moments at the groups' means, which only say where to go next."""
         cdef price_sums *part = at.parts
         cdef int F = self.family.n_statistics
-        part.mass = part.saturated = part.inner = 0
-        memset(part.first, 0, F * sizeof(real))
-        memset(part.inner_first, 0, F * sizeof(real))
-        memset(part.second, 0, F * F * sizeof(real))
         if part.scale > 0:
             groups_moments(
                 &mine.cut, &self.groups.rows[0], self.family.n_columns, F, at.costs.centers, part.scale, &part.mass,
                 &part.saturated, &part.inner, part.first, part.inner_first, part.second
             )
+            return
+        part.mass = part.saturated = part.inner = 0
+        memset(part.first, 0, F * sizeof(real))
+        memset(part.inner_first, 0, F * sizeof(real))
+        memset(part.second, 0, F * F * sizeof(real))
 
     cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil:
         """Of groups the value lacks about what they lose."""

@@ -242,12 +242,6 @@ def test_weights_are_those_of_groups():
         gopfast.bootstrap(problem, n_resamples=2, log=False)
 
 
-def test_a_proof_is_refused_by_name(tmp_path):
-    problem = RegressionMixture(X, n_components=2, **POISSON)
-    with pytest.raises(InputError, match="proof must be None: proofs have no entry yet for CountRegressionMixture"):
-        gopfast.solve(problem, proof=tmp_path / "proof")
-
-
 def test_a_search_goes_on_from_a_checkpoint(tmp_path):
     problem = RegressionMixture(np.log(fabric[:, 0]), fabric[:, 1], 2, family="poisson", offset=np.zeros(32))
     gopfast.solve(problem, checkpoint=tmp_path / "file", max_nodes=50)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_shells import Shells
-from gopfast.mixtures.primal.em import MixturePrimal
+from support.hulls import best_saved, incumbent, priced, problem, shaped
 
 import gopfast
 from gopfast.mixtures import engine
@@ -16,43 +16,6 @@ from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.pricing.hull_balls import Ball, bends
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
-
-
-def shaped(shape, rng, n, d, K, gap=5.0):
-    """Samples (d, n) of clusters, their means (K, d) and labels."""
-    means, label = gap * rng.standard_normal((K, d)) / math.sqrt(2 * d), rng.integers(K, size=n)
-    noise = rng.standard_normal((d, n))
-    if shape == "heavy":
-        noise = rng.standard_t(3, (d, n))
-    elif shape == "skewed":
-        noise = rng.exponential(size=(d, n)) - 1.0
-    elif shape == "ties":
-        noise = np.round(noise)
-    elif shape == "constant":
-        noise[-1], means[:, -1] = 0.0, 1.5
-    elif shape == "dependent":
-        noise[-1], means[:, -1] = noise[0], means[:, 0]
-    columns = means[label].T + noise
-    return (columns + 2.0**40, means + 2.0**40, label) if shape == "offset" else (columns, means, label)
-
-
-def best_saved(weights, gains):
-    """What a component saves whose samples gain so much, (P2), from below."""
-    value, mass = saved(weights, gains)
-    tau, S = mass / weights, mass.sum()
-    if not S > 0.0:
-        return 0.0, value
-    return max(0.0, mass @ (gains - np.log(np.where(tau > 0, tau, 1.0))) + S * np.log(S / weights.sum())), value
-
-
-def priced(rng, z, means, weights, label):
-    """Prices near those that a search has, labels with some samples of no cluster, and moments."""
-    K = len(means)
-    own = np.square(z - means[label].T).sum(axis=0)
-    prices = rng.uniform(0.2, 3.0) + 0.5 * own * rng.choice([1.0, 0.9, 0.3])
-    prices += rng.choice([0.0, 0.5]) * rng.random(len(own))
-    labels = np.where(rng.random(len(label)) < rng.choice([0.02, 0.3, 1.0]), K, label)
-    return prices, labels
 
 
 @pytest.mark.parametrize("shape", ["normal", "heavy", "skewed", "ties", "constant", "dependent", "offset"])
@@ -236,7 +199,8 @@ def test_no_component_saves_more_than_its_ball_says(shape, n, d, K):
         mean = m[k] + rng.choice([0.0, 0.1]) * rng.standard_normal(d)
         prices = prices - 0.5 * d * rng.choice([0.0, 1.0]) * math.log(precision)
         raised = prices + frame.rounding(np.abs(prices).max(), 1.0)
-        ball = Ball(z, weights, raised, labels, K, mean, precision, True, 1e-3 * weights.sum(), rng.uniform(-2, 0))
+        ball = Ball(z, weights, raised, labels, K, mean, precision, True, *[1e-3 * weights.sum()] * 2,
+                    rng.uniform(-2, 0))  # fmt: skip
         while ball.grow():
             pass
         assert (np.diff(ball.radii) > 0).all()
@@ -256,25 +220,6 @@ def test_no_component_saves_more_than_its_ball_says(shape, n, d, K):
             away = np.array([np.linalg.norm(point - mean)])
             found = ball.said_of(away, np.array([s]), np.array([s]))[0]
             assert found >= value - 1e-9 * (1.0 + value), (shape, found, value)
-
-
-def problem(n, d, K, gap, seed=0, kind="known", shape="normal"):
-    rng = np.random.default_rng(seed)
-    columns, means, label = shaped(shape, rng, n, d, K, gap)
-    if kind == "spherical":
-        columns = means[label].T + (columns - means[label].T) * rng.uniform(0.6, 1.4, K)[label]
-    return gopfast.GaussianMixture(columns.T, K, covariance=kind), label
-
-
-def incumbent(family, label, K):
-    """EM from the labels: the vector and its value."""
-    columns, _ = family.data.arrays()
-    means = np.array([columns[:, label == k].mean(axis=1) for k in range(K)])
-    if family.n_cell > len(columns):
-        each = [columns[:, label == k].var(axis=1).mean() for k in range(K)]
-        means = np.column_stack([means, each])
-    vector, (value, *_), _ = MixturePrimal(family).em(np.bincount(label) / len(label), means.ravel(), 0.0, 300)[:3]
-    return vector, value
 
 
 @pytest.mark.parametrize(("n", "d", "K", "gap", "kind", "shape"), [

@@ -6,7 +6,7 @@ hull, the distances of both from it, and one angle, which `hull_cells` bounds ov
 is one coordinate more. Around every component of the incumbent there is a ball, in one coordinate, the distance from
 it; cells in a ball have its bound.
 
-Theory: (Y4), (Y5) and (Y7) of docs/theory/hull.md.
+Theory: (Y4), (Y5), (Y7) and (Y9) to (Y11) of docs/theory/hull.md.
 """
 
 import heapq
@@ -21,7 +21,10 @@ from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.hull_atoms import Atoms
 from gopfast.mixtures.pricing.hull_balls import Ball
 from gopfast.mixtures.pricing.hull_cells import HullCells
+from gopfast.mixtures.pricing.hull_confined import Confined
+from gopfast.mixtures.pricing.hull_corners import Corners
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
+from gopfast.mixtures.pricing.hull_reaches import Reach
 from gopfast.mixtures.pricing.hull_tables import SCALES, Tables
 from gopfast.mixtures.pricing.pricing_root import less, total_of
 from gopfast.mixtures.pricing.tuning import (
@@ -29,12 +32,15 @@ from gopfast.mixtures.pricing.tuning import (
     FEWEST_FREE,
     HULL_BATCH as BATCH,
     HULL_BATCHES as BATCHES,
+    HULL_CONFINING as CONFINING,
     HULL_FEWEST as FEWEST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
     HULL_OF_MOMENTS as OF_MOMENTS,
     HULL_OF_PRICES as OF_PRICES,
     HULL_PATIENCE as PATIENCE,
+    HULL_RAISED as RAISED,
+    HULL_ROOT_RANGE as ROOT_RANGE,
     HULL_SLOW as SLOW,
     HULL_TOLERANCE as TOLERANCE,
     MOST_COMPONENTS,
@@ -71,14 +77,15 @@ class HullBound(Learner):
         self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
         self.n_columns = len(self.columns)
-        self.phase, self.balls, self.atoms, self.cells_at, self.tables = "begin", [], None, None, None
+        self.phase, self.balls, self.reaches = "begin", [], []
+        self.atoms = self.cells_at = self.tables = self.confined = None
         self.work = self._begin()
 
     @property
     def n_terms(self):
         """Samples that were looked at so far, each in one component."""
-        parts = [part for part in (self.atoms, self.cells_at, self.tables, *self.balls) if part is not None]
-        return sum(part.n_terms for part in parts)
+        parts = (self.atoms, self.cells_at, self.tables, self.confined, *self.balls, *self.reaches)
+        return sum(part.n_terms for part in parts if part is not None)
 
     @property
     def n_passes(self):
@@ -111,22 +118,36 @@ class HullBound(Learner):
         yield
         yield from atoms.price_well()
         self.prices, self.labels, self.attained = atoms.prices, atoms.labels, atoms.values.max()
-        self.total = total_of(w, self.prices, self.family.constant) - self.family.constant_error
-        if self.free:
-            each = 0.5 * d * math.log(2 * math.pi) * self.total_weight
-            self.total = less(self.total, -each * (1 - 16 * ROUND))
+        self.total = self._total_of(self.prices)
         self.raised = self.prices + frame.rounding(np.abs(self.prices).max(), 1.0)
         yield
+        enough = self.attained + TOLERANCE * self.total_weight
+        cut = self._cut(enough)
         for k in range(len(atoms.means)):
-            enough = self.attained + TOLERANCE * self.total_weight
             ball = Ball(frame.samples, w, self.raised, self.labels, len(atoms.means), atoms.means[k],
-                        atoms.precisions[k], self.free, enough, math.log(atoms.masses[k] / self.total_weight),
+                        atoms.precisions[k], self.free, enough, cut, math.log(atoms.masses[k] / self.total_weight),
                         self.threads)  # fmt: skip
             self.balls.append(ball)
             yield
             while ball.grow():
                 yield
         yield from self._begin_cells()
+
+    def _total_of(self, prices):
+        """Return the sum of prices and constants, rounded down."""
+        total = total_of(self.weights, prices, self.family.constant) - self.family.constant_error
+        if not self.free:
+            return total
+        each = 0.5 * self.n_columns * math.log(2 * math.pi) * self.total_weight
+        return less(total, -each * (1 - 16 * ROUND))
+
+    def _cut(self, most):
+        """Return less than each component of a better solution saves if none saves more than `most`; or `most`."""
+        K = self.n_components
+        lost = self.limit - less(self.total, K * most)
+        if not 0.0 < lost <= CONFINING * most:
+            return most
+        return most - 1.01 * lost - TOLERANCE * self.total_weight
 
     def _begin_cells(self):
         """Begin with the box of all samples."""
@@ -145,53 +166,98 @@ class HullBound(Learner):
                                   self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
         self.cells_at.set_prices(self.raised[order], np.array([one[1] for one in made]))
         self.place = self._places(atoms.means)
+        self.corners = Corners(self.cells_at, self.n_columns, self.free)
         yield
         self.tables = Tables(z, w, self.raised, self.labels, atoms.nearest, atoms.means, atoms.precisions, self.place,
                              self.free, reach, self.threads)  # fmt: skip
         yield
-        far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
-        low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
         # of precisions by their logarithm: none is above the floor's, and no variance above half the range squared
         sides = 0.5 * (self.columns.max(axis=1) - self.columns.min(axis=1))
         least = -math.log(max(1.0, np.square(sides).mean() * (1 + 1e-9))) if self.free else 0.0
-        low, high = np.append(low, least), np.append(high, 0.0)
-        self.heap, self.n_cells, self.closed = [], 0, -math.inf
+        self.heap, self.n_cells = [], 0
         self.target, self.mark = max(ball.bounds[0] for ball in self.balls), (PATIENCE, math.inf)
-        self._take(low[None], high[None], np.zeros(1), np.zeros(1, int))
+        self._confine()
+        yield from self._begin_reaches(centers, np.array([one[1] for one in made]), least)
+        far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
+        low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
+        ends = np.linspace(least, 0.0, 1 + max(1, math.ceil(-least / ROOT_RANGE)))
+        roots = [np.column_stack([np.repeat(side[None], len(at), axis=0), at]) for side, at in
+                 ((low, ends[:-1]), (high, ends[1:]))]  # fmt: skip
+        self._take(*roots, np.zeros(len(roots[0])), np.zeros(len(roots[0]), int))
+
+    def _begin_reaches(self, centers, moments, least):
+        """Find how far from each component nothing saves more than is known, and yield after every few shells."""
+        means = self.atoms.means
+        for k, ball in enumerate(self.balls):
+            apart = np.delete(np.linalg.norm(means - means[k], axis=1), k)
+            reach = Reach(self.frame.samples, self.weights, self.raised, self.labels, centers, moments, ball,
+                          apart.min(initial=self.frame.diameter), least, self.frame.diameter, self.enough,
+                          self.threads)  # fmt: skip
+            self.reaches.append(reach)
+            while reach.grow():
+                yield
+
+    def _confine(self):
+        """Decide what cells are asked to save at most, and whether they then say where a better solution is."""
+        most = self.target + TOLERANCE * self.total_weight
+        for _ in range(2):
+            cut = self._cut(most)
+            inner = max(ball.confine(cut) for ball in self.balls)  # what components of a better solution save at most
+            self.is_confining = cut < most and inner <= most
+            if self.is_confining or not inner < math.inf:
+                break
+            most = max(most, inner)
+        if not self.is_confining:
+            cut = most = self.target + TOLERANCE * self.total_weight
+            for ball in self.balls:
+                ball.confine(cut)
+        self.enough, self.closed = cut, most
 
     def _places(self, points):
         """Return coordinates (m, q + 1) of points (m, d): along, and the distance from the axes."""
         q = self.frame.n_along
         return np.column_stack([points[:, :q], np.linalg.norm(points[:, q:], axis=1)])
 
-    def _ball_bounds(self, low, high):
-        """Return what balls say of cells."""
-        found = np.full(len(low), math.inf)
-        q = low.shape[1] - 2
+    def _known_near(self, low, high):
+        """Return what balls and reaches say of cells (m,), and how far (m, K) what is not known is from components."""
+        found, q = np.full(len(low), math.inf), low.shape[1] - 2
         s_low, s_high = np.exp(low[:, q + 1]), np.exp(high[:, q + 1])
-        for place, ball in zip(self.place, self.balls, strict=True):
+        within = np.array([reach.within(low[:, q + 1], high[:, q + 1]) for reach in self.reaches]).T
+        for k, (place, ball) in enumerate(zip(self.place, self.balls, strict=True)):
             away = np.maximum(np.abs(low[:, : q + 1] - place), np.abs(high[:, : q + 1] - place))
             away[:, q] = high[:, q] + place[q]
             away = np.sqrt(np.square(away).sum(axis=1)) * (1 + 1e-12)
             found = np.minimum(found, ball.said_of(away, s_low, s_high))
-        return found
+            near = (away <= within[:, k]) | ball.holds(away, s_low, s_high)
+            found = np.where(near, np.minimum(found, self.enough), found)
+        return found, within * (1 - 1e-12)
 
-    def _take(self, low, high, scales, which):
-        """Bound cells by balls, by tables, and what is then left sample by sample; keep them."""
-        bounds = self._ball_bounds(low, high)
-        asked = np.flatnonzero(bounds > self.target)
+    def _take(self, low, high, scales, which, parents=math.inf):
+        """Bound cells by what is near, by tables, and what is then left sample by sample; keep them."""
+        bounds, within = self._known_near(low, high)
+        bounds = np.minimum(parents, bounds)
+        asked = np.flatnonzero(bounds > self.enough)
         if len(asked):
             a, b = low[asked], high[asked]
             for i in asked:
                 which[i] = self.tables.of_range(low[i, -1], high[i, -1], which[i])
-            values, *known = self.tables.bound(a[:, :-1], b[:, :-1], which[asked])
+            values, *known = self.tables.bound(a[:, :-1], b[:, :-1], which[asked], within[asked])
             bounds[asked] = values = np.minimum(bounds[asked], values)
-            left = values > self.target
+            left = values > self.enough
             asked, a, b = asked[left], a[left], b[left]
         if len(asked):
-            logs = np.column_stack([a[:, -1], b[:, -1]])
-            values, scales[asked] = self.cells_at.bound(a[:, :-1], b[:, :-1], logs, scales[asked], enough=self.target,
-                                                        tables=(SCALES, *(one[left] for one in known)))  # fmt: skip
+            # small cells by their corners, others by all samples
+            raised, values = self.corners.raises(a, b), np.full(len(asked), math.inf)
+            small = raised.max(axis=1) <= RAISED
+            corners = (one[small] for one in (a, b, raised, scales[asked]))
+            values[small] = self.corners.bound(*corners, self.enough)
+            rest = ~small
+            if rest.any():
+                logs = np.column_stack([a[rest, -1], b[rest, -1]])
+                values[rest], scales[asked[rest]] = self.cells_at.bound(
+                    a[rest, :-1], b[rest, :-1], logs, scales[asked[rest]], enough=self.enough,
+                    tables=(SCALES, *(one[left][rest] for one in known)),
+                )  # fmt: skip
             bounds[asked] = np.minimum(bounds[asked], values)
         for i in range(len(low)):
             heapq.heappush(self.heap, (-bounds[i], self.n_cells, low[i], high[i], scales[i], which[i]))
@@ -207,14 +273,13 @@ class HullBound(Learner):
     def _step_cells(self, deadline):
         """Divide the cells of the largest bounds."""
         for _ in range(BATCHES):
-            tolerance = TOLERANCE * self.total_weight
-            low, high, scales, which = [], [], [], []
-            while self.heap and len(low) < BATCH and -self.heap[0][0] > self.target + tolerance:
+            low, high, scales, which, parents = [], [], [], [], []
+            while self.heap and len(low) < BATCH and -self.heap[0][0] > self.enough:
                 bound, _, a, b, scale, table = heapq.heappop(self.heap)
                 j = self._side(a, b)
                 middle = 0.5 * (a[j] + b[j])
                 if not a[j] < middle < b[j]:
-                    self.closed = max(self.closed, -bound)
+                    self.closed, self.is_confining = max(self.closed, -bound), False
                     continue
                 left, right = b.copy(), a.copy()
                 left[j] = right[j] = middle
@@ -222,10 +287,14 @@ class HullBound(Learner):
                 high += [left, b]
                 scales += [scale, scale]
                 which += [table, table]
+                parents += [-bound, -bound]
             if low:
                 # children of a cell are in it
-                self._take(np.array(low), np.array(high), np.array(scales), np.array(which))
+                self._take(np.array(low), np.array(high), np.array(scales), np.array(which), np.array(parents))
             self._count()
+            if not low and self.is_confining and self.lower < self.limit:
+                self.phase, self.work = "confined", self._prices_of_confined()
+                return True
             if not low or self.n_cells > MOST_CELLS or self.lower >= self.limit or self._is_at_prices():
                 return False
             if self.n_cells > self.mark[0]:
@@ -239,6 +308,8 @@ class HullBound(Learner):
 
     def _is_at_prices(self):
         """Return whether these prices leave most of what is open, however small cells become."""
+        if self.is_confining:
+            return False
         K = self.n_components
         lost = self.limit - self.total + K * self.target
         return math.isfinite(lost) and K * (self.supremum - self.target) < OF_PRICES * lost
@@ -246,8 +317,29 @@ class HullBound(Learner):
     def _count(self):
         """Raise the lower bound to what the suprema prove."""
         self.supremum = max(self.closed, -self.heap[0][0] if self.heap else -math.inf)
-        savings = self.n_components * max(0.0, self.supremum)
-        self.lower = max(self.lower, min(less(self.total, savings), self.limit))
+        self._prove(self.total, self.supremum)
+
+    def _prove(self, total, supremum):
+        """Raise the lower bound to what prices of that sum prove, at which no component saves more."""
+        self.lower = max(self.lower, min(less(total, self.n_components * max(0.0, supremum)), self.limit))
+
+    def _prices_of_confined(self):
+        """Go on with prices that lose less, as every component of a better solution is in a ball, and yield often."""
+        self.confined = Confined(self.frame, self.weights, self.atoms, self.balls, self.threads)
+        for found in self.confined.prices():
+            if found is not None:
+                prices, supremum = found
+                self._prove(self._total_of(prices), supremum)
+            yield
+
+    def _step_confined(self, deadline):
+        """Go through prices that lose less, until the deadline."""
+        for _ in self.work:
+            if self.lower >= self.limit:
+                return False
+            if time.monotonic() > deadline:
+                return True
+        return False
 
 
 def has_hull(family):

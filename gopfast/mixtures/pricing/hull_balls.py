@@ -51,7 +51,9 @@ class Ball:
     free : bool
         Whether precisions other than this one are in the ball.
     enough : float
-        What a component is known to save: shells with no more than that are not divided.
+        What a component is known to save.
+    cut : float
+        At most that; shells with no more than the cut are not divided.
     log_scale : float
         Where to begin; any is valid.
     threads : int
@@ -60,13 +62,15 @@ class Ball:
     ----------
     radii, bounds : ndarray
         Of components that are not further away, once it is grown.
+    inner, outer : float
+        Components between these radii save no more than `enough`.
     n_terms : int
     """
 
-    def __init__(self, samples, weights, prices, labels, n_clusters, mean, precision, free, enough, log_scale,
+    def __init__(self, samples, weights, prices, labels, n_clusters, mean, precision, free, enough, cut, log_scale,
                  threads=1):  # fmt: skip
         d = len(samples)
-        self.mean, self.precision, self.free, self.enough = mean, precision, free, enough
+        self.mean, self.precision, self.free, self.enough, self.cut = mean, precision, free, enough, cut
         z = features(samples - mean[:, None], precision, free)
         square = np.square(z).sum(axis=0)
         own = prices
@@ -104,12 +108,12 @@ class Ball:
         now, self.todo = self.todo[:SHELLS], self.todo[SHELLS:]
         low, high = self.low[now], self.high[now]
         raised = bends(high, len(self.mean)) if self.free else np.zeros(len(now))
-        values, scales = self.shells.bound(low, high, self.scales[now], raised, self.enough)
-        left = np.flatnonzero(values > self.enough)
+        values, scales = self.shells.bound(low, high, self.scales[now], raised, self.cut)
+        left = np.flatnonzero(values > self.cut)
         if len(left):
             more = raised[left]
             told, _ = self.cells.bound(low[left][:, None], high[left][:, None], np.zeros((len(left), 2)), scales[left],
-                                       self.enough, raised=more)  # fmt: skip
+                                       self.cut, raised=more)  # fmt: skip
             values[left] = np.minimum(values[left], told)
         self.values[now], self.scales[now] = values, scales
         if self.values[now].min() > FAR * self.enough:  # from here on cells take over
@@ -125,7 +129,7 @@ class Ball:
             self.low, self.high, self.values, self.scales = (
                 row[:n] for row in (self.low, self.high, self.values, self.scales)
             )
-        asked = (self.values > self.enough) & (self.values < WORTH * self.enough) & (self.high > THINNEST * self.low)
+        asked = (self.values > self.cut) & (self.values < WORTH * self.enough) & (self.high > THINNEST * self.low)
         asked[0] = False
         asked = np.flatnonzero(asked)
         middle = np.sqrt(self.low[asked] * self.high[asked])
@@ -143,6 +147,36 @@ class Ball:
         bounds = np.maximum.accumulate(self.values)
         n = 1 + int((bounds[1:] <= WORTH * self.enough).sum())
         self.radii, self.bounds = self.high[:n], bounds[:n]
+        self.confine(self.enough)
+
+    def confine(self, cut):
+        """
+        Set the radii between which no shell's bound exceeds `cut`, the smallest there are.
+
+        Returns
+        -------
+        float
+            The largest bound within the inner radius; infinite if there are no such radii.
+        """
+        closed = np.append(self.values <= cut, False)
+        self.inner, self.outer = 0.0, -math.inf
+        first = int(closed.argmax())
+        if not closed[first]:
+            return math.inf
+        last = first + int(closed[first:].argmin())
+        self.inner, self.outer = self.low[first], self.high[last - 1]
+        return self.values[:first].max(initial=-math.inf)
+
+    def inner_box(self):
+        """Return what holds the ball of the inner radius: a distance of the means, and ends of the precisions."""
+        s0, d = self.precision, len(self.mean)
+        x = self.free * self.inner * math.sqrt(2.0 / d) * (1 + 1e-12)
+        away = self.inner / (math.sqrt(s0) * (1.0 - x)) * (1 + 1e-12) if x < 1.0 else math.inf
+        return away, s0 * (1.0 - x) * (1 - 1e-12), s0 * (1.0 + x) * (1 + 1e-12)
+
+    def holds(self, away, s_low, s_high):
+        """Return of cells, as in `said_of`, whether they are within the outer radius."""
+        return self._radius(away, s_low, s_high) <= self.outer
 
     def said_of(self, away, s_low, s_high):
         """
@@ -155,12 +189,15 @@ class Ball:
         s_low, s_high : ndarray, shape (m,)
             Ranges of their precisions.
         """
+        at = np.searchsorted(self.radii, self._radius(away, s_low, s_high))
+        return np.append(self.bounds, math.inf)[at]
+
+    def _radius(self, away, s_low, s_high):
+        """Return the radius (m,) of a ball that holds each cell."""
         s0, d = self.precision, len(self.mean)
         # convex in s: the larger of both ends
         radius = [np.square(s * away) / s0 + 0.5 * d * np.square(s / s0 - 1.0) * self.free for s in (s_low, s_high)]
-        radius = np.sqrt(np.maximum(*radius)) * (1 + 1e-12) + 1e-13
-        at = np.searchsorted(self.radii, radius)
-        return np.append(self.bounds, math.inf)[at]
+        return np.sqrt(np.maximum(*radius)) * (1 + 1e-12) + 1e-13
 
 
 def bends(radii, d):

@@ -106,7 +106,7 @@ class Tables:
         self.found[low, high] = place
         return place
 
-    def bound(self, low, high, which):
+    def bound(self, low, high, which, least=0.0):
         """
         Bounds of what a component saves in cells.
 
@@ -115,6 +115,8 @@ class Tables:
         low, high : ndarray, shape (m, q + 1)
         which : ndarray of int, shape (m,)
             Places of tables.
+        least : ndarray, shape (m, K)
+            Distances from the components of what is asked for in a cell, at least.
 
         Returns
         -------
@@ -125,9 +127,11 @@ class Tables:
         W = self.total_weight
         saved, mass = np.zeros((len(low), self.n_clear, len(SCALES))), np.zeros((len(low), self.n_clear, len(SCALES)))
         all_saved, all_mass = np.zeros((len(low), len(SCALES))), np.zeros((len(low), len(SCALES)))
+        least = np.broadcast_to(least, (len(low), self.n_clear))
         for i, k in enumerate(self.clusters):
             away = np.maximum(0.0, np.maximum(low - self.places[k], self.places[k] - high))
             away = np.sqrt(np.square(away).sum(axis=1)) * (1 - 16 * ROUND * (low.shape[1] + 4))
+            away = np.maximum(away, least[:, k])
             # of components beyond the last shell no samples are near enough, so that its bound is theirs
             shell = np.minimum(np.searchsorted(self.radii[i], away, side="right"), N_NEAR + N_FAR) - 1
             own, own_mass = self.saved[which, i, shell], self.mass[which, i, shell]

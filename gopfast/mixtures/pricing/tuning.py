@@ -302,6 +302,33 @@ HULL_N_EQUAL = 10
 HULL_SAME = 1e-7
 # that suprema may lose | nats a sample | (0, inf) | not measured
 HULL_TOLERANCE = 1e-7
+# that prices are raised by at the corners of a cell, at most, which is bounded by these | nats | [0, inf) |
+# docs/notebook/many_columns.md
+HULL_RAISED = 0.3
+# of which what they save is kept, at most | corners | [1, inf) | not measured
+HULL_MOST_CORNERS = 500_000
+# cells to begin with | of the precision's logarithm | (0, inf) | not measured
+HULL_ROOT_RANGE = 0.5
+# of the way to the nearest other component, that shells around one are followed | part | (0, 1) | not measured
+HULL_PART_OF_THE_WAY = 0.75
+# and at most, of the component or of the wider one that saves | standard deviations | (0, inf) | not measured
+REACH_NEEDED = 7.0
+# ranges of the precision's logarithm to begin with | of its logarithm | (0, inf) | not measured
+REACH_RANGE = 0.25
+# first shells | standard deviations | (0, inf) | not measured
+REACH_STEP = 1.0
+# shells and ranges that are not divided any more | standard deviations of a component's samples | (0, inf) |
+# docs/notebook/many_columns.md
+REACH_THINNEST = 0.2
+# that prices may lose, of what a component saves, so that cells say where all of a better solution's are | part |
+# [0, 1) | not measured
+HULL_CONFINING = 0.2
+# prices above -log p, over what a component's samples need, that are then tried | quotient | [1, inf) | not measured
+HULL_CONFINED_HEIGHTS = (1.6, 1.3, 1.1)
+# that a sample of several components may lose by each | nats | [0, inf) | not measured
+HULL_CONFINED_AMBIGUOUS = (3e-5, 1e-5, 1e-5)
+# of a cluster's price, at least, with all its samples | part | (0, 1) | not measured
+HULL_CONFINED_REACHED = (0.85, 0.85, 0.85)
 # of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
 HULL_FEWEST = 5_000
 # the same where variances are free | samples | [1, inf) | docs/notebook/groups.md

@@ -1,0 +1,187 @@
+"""Corners of cells, reaches around components, and prices of confined ones: nothing that saves more is left out."""
+
+import math
+
+import numpy as np
+import pytest
+from gopfast.mixtures.pricing.hull_cells import HullCells
+from support.hulls import best_saved, incumbent, priced, problem, shaped
+
+from gopfast.mixtures import engine
+from gopfast.mixtures.pricing import hull
+from gopfast.mixtures.pricing.hull import HullBound
+from gopfast.mixtures.pricing.hull_balls import Ball
+from gopfast.mixtures.pricing.hull_corners import Corners
+from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
+from gopfast.mixtures.pricing.hull_reaches import Reach
+
+SHAPES = ["normal", "heavy", "skewed", "ties", "constant", "dependent", "offset"]
+
+
+class Case:
+    """Clusters in a frame, with prices near those of searches."""
+
+    def __init__(self, rng, shape, n, d, K, free):
+        self.rng, self.d, self.free = rng, d, free
+        self.columns, means, label = shaped(shape, rng, n, d, K)
+        self.weights = rng.choice([0.5, 1.0, 3.0], n)
+        self.frame = Frame(self.columns, means)
+        self.z, self.means = self.frame.samples, self.frame.means
+        self.prices, self.labels = priced(rng, self.z, self.means, self.weights, label)
+        self.raised = self.prices + self.frame.rounding(np.abs(self.prices).max(), 1.0)
+        parts = [self.labels == k for k in range(K)]
+        made = [moments_of(self.z[:, own], self.weights[own], self.raised[own], 0.8 if free else 1.0,
+                           self.frame.diameter) for own in parts]  # fmt: skip
+        self.centers, self.moments = np.array([one[0] for one in made]), np.array([one[1] for one in made])
+
+    def value_at(self, point, s):
+        """What the component at a point of the frame, of precision s, saves."""
+        mean = self.frame.means_of(point)
+        gains = self.prices - 0.5 * s * np.square(self.columns - mean[:, None]).sum(axis=0)
+        return best_saved(self.weights, gains + 0.5 * self.d * self.free * math.log(s))[0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("n", "d", "K", "free"), [(300, 5, 3, 0), (300, 5, 3, 1), (400, 9, 4, 1), (150, 3, 5, 0),
+                                                  (300, 6, 2, 1), (5, 4, 2, 1)])  # fmt: skip
+def test_no_component_of_a_cell_saves_more_than_its_corners_say(shape, n, d, K, free):
+    """Cells that share corners with others, of other sides; every component of the cell, not one at its middle."""
+    rng = np.random.default_rng([n, d, K, free, len(shape)])
+    for _ in range(3):
+        case = Case(rng, shape, n, d, K, free)
+        q, order = case.frame.n_along, case.frame.order(case.labels)
+        place = np.column_stack([case.centers[:, :q], np.linalg.norm(case.centers[:, q:], axis=1)])
+        cells = HullCells(case.z[:q][:, order], case.z[q:][:, order], case.weights[order], case.labels[order], place,
+                          d * free)  # fmt: skip
+        cells.set_prices(case.raised[order], case.moments)
+        corners = Corners(cells, d, bool(free))
+        # a box, halved again and again as the search halves cells
+        middle = case.means[rng.integers(K)] + rng.choice([0.0, 0.3, 2.0]) * rng.standard_normal(d)
+        low = np.append(middle[:q], np.linalg.norm(middle[q:])) - rng.choice([0.1, 0.5, 2.0]) * rng.random(q + 1)
+        high = low + rng.choice([0.05, 0.5, 2.0]) * rng.random(q + 1)
+        low[q], high[q] = (0.0, 0.0) if q == d else (max(low[q], 0.0), max(high[q], 0.1))
+        ends = (-1.0 + rng.choice([0.0, 0.9]), 0.0) if free else (0.0, 0.0)
+        boxes = [(np.append(low, ends[0]), np.append(high, ends[1]))]
+        for _ in range(5):
+            halves = []
+            for a, b in boxes:
+                j = int(rng.choice(np.flatnonzero(b > a)))
+                left, right = b.copy(), a.copy()
+                left[j] = right[j] = 0.5 * (a[j] + b[j])
+                halves += [(a, left), (right, b)]
+            picked = rng.permutation(len(halves))[:4]
+            lows, highs = np.array([halves[i][0] for i in picked]), np.array([halves[i][1] for i in picked])
+            raised = corners.raises(lows, highs)
+            enough = rng.choice([-math.inf, 0.0, 0.3 * case.weights.sum()])
+            found = corners.bound(lows, highs, raised, np.full(len(lows), rng.uniform(-2, 0)), enough)
+            for a, b, told in zip(lows, highs, found, strict=True):
+                for _ in range(4):
+                    share = rng.choice([0.0, 1.0, rng.random()], q + 2)
+                    at = a + share * (b - a)
+                    u = rng.standard_normal(d - q)
+                    point = np.append(at[:q], at[q] * u / max(np.linalg.norm(u), 1e-300))
+                    value = case.value_at(point, math.exp(at[-1]))
+                    assert told >= value - 1e-9 * (1.0 + value), (shape, told, value)
+            boxes = [halves[i] for i in picked]
+
+
+def test_corners_lose_what_is_of_second_order():
+    """A quarter, and not half, of what is lost is lost in cells of half the side; ranges of samples lose more."""
+    case = Case(np.random.default_rng(0), "normal", 2_000, 4, 5, 0)
+    order = case.frame.order(case.labels)
+    assert case.frame.n_along == 4
+    cells = HullCells(case.z[:, order], case.z[4:][:, order], np.ones(2_000), case.labels[order],
+                      np.column_stack([case.centers, np.zeros(5)]))  # fmt: skip
+    nearest = np.square(case.z[:, None] - case.means.T[:, :, None]).sum(axis=0).min(axis=0)
+    cells.set_prices(1.5 + 0.5 * nearest[order], case.moments)
+    corners, lost = Corners(cells, 4, False), []
+    at = np.append(case.means[0] + 0.4, [0.0, 0.0])
+    for side in (0.4, 0.2):
+        sides = np.array([side] * 4 + [0.0, 0.0])
+        low, high = (at - sides)[None], (at + sides)[None]
+        found = corners.bound(low, high, corners.raises(low, high), np.zeros(1), -math.inf)[0]
+        # components at the corners save about what is found without raising prices
+        least = Corners(cells, 4, False).bound(low, high, np.zeros((1, 2)), np.zeros(1), -math.inf)[0]
+        lost.append(found - least)
+    ranges, _ = cells.bound(low[:, :-1], high[:, :-1], np.zeros((1, 2)), np.zeros(1))
+    assert 0.0 < found < ranges[0]
+    assert 0.0 < lost[1] < 0.35 * lost[0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("n", "d", "K", "free"), [(300, 4, 2, 0), (300, 5, 3, 1), (400, 9, 4, 1), (200, 6, 3, 0)])
+def test_components_within_reach_save_no_more_than_is_asked(shape, n, d, K, free):
+    rng = np.random.default_rng([n, d, K, free, len(shape), 3])
+    n_closed = 0
+    for _ in range(3):
+        case = Case(rng, shape, n, d, K, free)
+        k = int(rng.integers(K))
+        precision = math.exp(rng.uniform(-1.5, -0.1)) if free else 1.0
+        most = case.value_at(case.means[k], precision) * rng.uniform(1.0, 1.5) + 1e-3
+        cut = most * rng.choice([1.0, 0.98, 0.8])
+        ball = Ball(case.z, case.weights, case.raised, case.labels, K, case.means[k], precision, bool(free), most, cut,
+                    -0.5)  # fmt: skip
+        while ball.grow():
+            pass
+        inner = ball.confine(cut)
+        least = -3.0 * free
+        reach = Reach(case.z, case.weights, case.raised, case.labels, case.centers, case.moments, ball,
+                      case.frame.diameter, least, case.frame.diameter, cut)  # fmt: skip
+        while reach.grow():
+            pass
+        assert (reach.high >= reach.low).all()
+        assert reach.low.min() == least and reach.high.max() == 0.0
+        assert math.fsum(reach.high - reach.low) == pytest.approx(-least)
+        for _ in range(60):
+            j = rng.integers(len(reach.radii))
+            log_s = rng.uniform(reach.low[j], reach.high[j])
+            s = math.exp(log_s)
+            u = rng.standard_normal(d)
+            away = reach.radii[j] * rng.choice([1.0, rng.random(), 1e-2])
+            point = case.means[k] + away * u / np.linalg.norm(u) * (1 - 1e-9)
+            value = case.value_at(point, s)
+            radius = ball._radius(np.array([away]), np.array([s]), np.array([s]))[0]
+            n_closed += reach.radii[j] > 0.0
+            allowed = cut if radius > ball.inner * (1 + 1e-9) else max(cut, inner)
+            assert value <= allowed * (1 + 1e-9) + 1e-9 or reach.radii[j] == 0.0, (shape, value, allowed)
+            told = reach.within(np.array([log_s]), np.array([log_s]))[0]
+            assert told <= reach.radii[j] or reach.low[j] == log_s
+    assert n_closed or shape in ("heavy", "offset")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_better_solution_is_left_out_where_components_are_confined(seed, monkeypatch):
+    """Incumbents that are not the best, limits above and below the best: no bound is above a solution or the limit."""
+    monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
+    rng = np.random.default_rng([seed, 11])
+    kind = ("known", "spherical")[seed % 2]
+    n, d, K = int(rng.integers(400, 1_200)), int(rng.integers(4, 8)), int(rng.integers(2, 4))
+    found, label = problem(n, d, K, rng.choice([7.0, 9.0, 14.0]), seed, kind, rng.choice(["normal", "skewed", "ties"]))
+    family = engine.family(found)
+    best, value = incumbent(family, label, K)
+    for moved, more in ((0.0, 0.5), (0.0, 0.02 * n), (0.05, 1e-3 * n), (0.2, 0.02 * n)):
+        vector = best.copy()
+        vector[K:-1] += moved * rng.standard_normal(len(vector) - K - 1)
+        if kind == "spherical":
+            cells = vector[K:-1].reshape(K, -1)
+            cells[:, -1] = np.maximum(cells[:, -1], 1.0)
+        bound = HullBound(family, vector, value + more)
+        while bound.step(math.inf):
+            pass
+        assert bound.lower <= value + 1e-6
+
+
+@pytest.mark.parametrize(("kind", "more"), [("spherical", 1.0), ("spherical", 5.0)])
+def test_confined_components_are_bounded_at_prices_that_lose_less(kind, more):
+    """With a limit above the best solution, so that something is left; the bound stays below that."""
+    found, label = problem(1_500, 5, 2, 14.0, 3, kind)
+    family = engine.family(found)
+    vector, value = incumbent(family, label, 2)
+    bound, first = HullBound(family, vector, value + more), None
+    while bound.step(0.0):
+        if bound.phase == "confined" and first is None:
+            first = bound.lower
+    assert bound.is_confining and bound.phase == "confined"
+    assert first <= bound.lower <= value
+    lost = bound.limit - first
+    assert lost > 0.0 and bound.limit - bound.lower < lost

@@ -50,7 +50,7 @@ import gopfast
 
 AGREE = 1e-5  # relative, of two proved optima
 AGAIN = 2.0  # seconds of a solve below which it is repeated
-WALL = 3.0  # seconds of the clock, for each of the processor, after which a solve ends in any case
+WALL = 6.0  # seconds of the clock, for each of the processor, after which a solve ends in any case
 SOLVERS = {"gopfast": run_gopfast, "SCIP": run_scip, "Gurobi": run_gurobi}
 SHOWN = ("gopfast", "SCIP")  # whose results may be published
 

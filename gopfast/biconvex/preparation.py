@@ -193,9 +193,9 @@ class Preparation:
         del self.lifting.rows[len(self.lifting.rows) - len(self.tangents) :]
         self.tangents = rows
         self.lifting.add_rows(rows)
-        starts = [self.to_user(start) for start in self.starts]
+        starts = self.to_user(self.starts)
         self._scale(self.scaled_box)
-        self.starts = np.array([self.to_core(start) for start in starts]).reshape(-1, self.data.n)
+        self.starts = self.to_core(starts)
 
     def _search_from(self, start, kind, again=True):
         """Search locally, by nonlinear programs again or not, from a point of a kind, in the core's units, or None."""
@@ -348,8 +348,8 @@ class Preparation:
         return np.concatenate([np.zeros(len(self.lifting.switches)), (point / self.scale)[self.lifting.order]])
 
     def to_user(self, point):
-        """Return a point of the core in the user's units."""
-        return point[self.lifting.place] * self.scale
+        """Return a point of the core, or several, in the user's units."""
+        return point[..., self.lifting.place] * self.scale
 
     def nonlinear(self, point, near=True):
         """

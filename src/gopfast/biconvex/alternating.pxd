@@ -24,7 +24,8 @@ cdef class AlternatingPrimal(Settling):
     cdef readonly Endings endings       # where local searches ended, in the core's units
     cdef bint is_cut                    # whether the search at work ran out of steps somewhere
     cdef bint divided                   # whether no variable is on both sides
-    cdef bint is_polyhedral             # whether, besides, the rows are linear
+    cdef bint has_linear_rows           # and no others
+    cdef bint is_polyhedral             # whether it has, and no variable is on both sides
     cdef bint is_convex                 # whether there is no product, but convex forms in rows
     cdef object nonlinear               # callable: a local solution from a point (n,), or None; or None itself
     cdef object anywhere                # the same, but that need not be near the point

@@ -83,8 +83,8 @@ cdef class AlternatingPrimal(Settling):
         self.drawn_each = DRAWN_EACH * max(1.0, ((data.n + data.n_own_rows) / SMALL_NONLINEAR)**2)
         self.anywhere = None if nonlinear is None else partial(nonlinear, near=False)
         self.nonlinear, self.next_nonlinear = nonlinear, NONLINEAR_EACH if self.divided else 0
-        self.is_polyhedral = self.divided and all(
-            data.row_index[k] < data.n for k in range(data.row_start[data.n_own_rows]))
+        self.has_linear_rows = all(data.row_index[k] < data.n for k in range(data.row_start[data.n_own_rows]))
+        self.is_polyhedral = self.divided and self.has_linear_rows
         self.is_convex = data.n_products == data.n_atoms == 0 and any(self.has_form(k) for k in range(data.n_own_rows))
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
@@ -173,7 +173,7 @@ cdef class AlternatingPrimal(Settling):
 
     cdef bint wants_drawn(self, real target, index n_iterations) noexcept nogil:
         """Whether the tree has taken long enough for a nonlinear program from the next drawn start."""
-        if self.nonlinear is None or self.is_polyhedral or self.complete is not None or not isfinite(target):
+        if self.nonlinear is None or self.has_linear_rows or self.complete is not None or not isfinite(target):
             return False
         if self.n_drawn == self.drawn.shape[0]:
             return False

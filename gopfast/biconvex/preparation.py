@@ -464,7 +464,7 @@ class Preparation:
                 return
             share = 1.0 if k % 2 else NEAR_SHARE
             found = self.nonlinear(relaxed_point + share * (start - relaxed_point), near=False)
-            self._search_from(found, DRAWS, again=False)
+            self._search_from(found, RELAXED, again=False)  # alternation will begin at the same draws
 
     def _narrow(self):
         """Scale anew where the best point's objective leaves little of the box: nothing better lies elsewhere."""

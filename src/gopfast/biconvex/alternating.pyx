@@ -195,7 +195,7 @@ cdef class AlternatingPrimal(Settling):
         for j in range(self.data.n):
             self.trial[j] = point[j] + share * (self.starts[i, j] - point[j])
         value = self.search_nonlinear(&self.trial[0], False, tolerance, solution, effort)
-        self.count(DRAWS, value)
+        self.count(NODES, value)  # alternation has begun at the same points, or will: they are no further draws
         return value
 
     cdef real search_next(self, real tolerance, real *solution, Effort *effort) noexcept nogil:

@@ -19,6 +19,7 @@ from pathlib import Path
 import gopfast
 
 TIME_LIMIT = 30.0
+CLOCK = time.perf_counter  # what seconds are; with time.process_time SCIP's limit is of the processor, too
 GAP = 1e-6
 SHIFT = 0.01  # seconds, of the shifted geometric mean
 HERE = Path(__file__).parent
@@ -28,9 +29,9 @@ FOLDER = Path(gopfast.datasets.__file__).parent / "biconvex"
 
 def run_gopfast(path):
     problem = gopfast.BiconvexProblem.from_json(path)
-    started = time.perf_counter()
+    started = CLOCK()
     result = gopfast.solve(problem, epsilon=GAP, rel_tol=GAP, n_threads=1, time_limit=TIME_LIMIT)
-    return time.perf_counter() - started, result.success, result.objective, result.n_nodes
+    return CLOCK() - started, result.success, result.objective, result.n_nodes
 
 
 def expression(record, variables):
@@ -52,13 +53,12 @@ def run_scip(path):
         left, right = expression(row, variables), row["rhs"]
         senses = {"<=": left <= right, ">=": left >= right, "==": left == right}
         model.addCons(senses[row["sense"]])
-    # 2: wall time, as the other limits are
     for name, setting in (("limits/gap", GAP), ("limits/absgap", GAP), ("limits/time", TIME_LIMIT),
-                          ("timing/clocktype", 2)):  # fmt: skip
+                          ("timing/clocktype", 1 if CLOCK is time.process_time else 2)):  # fmt: skip
         model.setParam(name, setting)
-    started = time.perf_counter()
+    started = CLOCK()
     model.optimize()
-    seconds = time.perf_counter() - started
+    seconds = CLOCK() - started
     done = model.getStatus() in ("optimal", "gaplimit")
     return seconds, done, model.getObjVal() if model.getNSols() else math.inf, model.getNNodes()
 

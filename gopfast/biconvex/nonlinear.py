@@ -127,7 +127,7 @@ class NonlinearProgram:
         """The linear terms, shape (1 + n_rows, n)."""
         return self.linear.toarray()
 
-    def search(self, point):
+    def search(self, point, near=True):
         """
         Look for a local solution.
 
@@ -135,6 +135,8 @@ class NonlinearProgram:
         ----------
         point : ndarray, shape (n,)
             Where to start, in the user's units.
+        near : bool, optional
+            Whether it matters that the search ends near the point.
 
         Returns
         -------
@@ -146,7 +148,8 @@ class NonlinearProgram:
             with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
                 # of a singular Jacobian, or a step of 0: what is found is only a point to start from
                 warnings.simplefilter("ignore")
-                found = _solver()(self, x)
+                find = _solver()
+                found = (find if near or find is not _own else _by_barriers)(self, x)
         except (Stopped, ArithmeticError, np.linalg.LinAlgError):
             return None
         if found is None or not np.isfinite(found).all():
@@ -212,6 +215,10 @@ def _own(program, x):
         values = program.values(found)[1:]
         if (np.maximum(program.lower - values, values - program.upper) <= NEAR).all():
             return found
+    return _by_barriers(program, x)
+
+
+def _by_barriers(program, x):
     # Here and not above: few first solves of a process need it.
     from gopfast.biconvex.interior import InteriorPoint
 

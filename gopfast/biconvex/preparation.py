@@ -17,15 +17,19 @@ from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
 from gopfast.biconvex.start_kinds import BEST, DRAWS, GIVEN, KINDS, MIDDLE, NEAR_ZERO, RELAXED
 from gopfast.biconvex.tuning import (
+    ALL_DRAWN,
     EPSILON_SHARE,
     FEASIBILITY_TOL,
+    FIRST_DRAWN,
     LEAST_SHARE,
+    MANY_PRODUCTS,
     MOST_IDLE_TANGENTS,
     MOST_NARROWINGS,
     MUCH_NARROWER,
     N_NEAR_STARTS,
     N_RANDOM_STARTS,
     NEAR,
+    NEAR_SHARE,
     REL_TOL,
     TANGENT_ROUNDS,
     WIDE,
@@ -140,6 +144,7 @@ class Preparation:
             return False
         if not self.unbounded:
             self._search_near(box)
+            self._search_drawn(relaxed_point)
             if self.lifting.objective.forms:
                 self.keep(self.polished(self.point))
             if self.least == -np.inf:
@@ -188,15 +193,16 @@ class Preparation:
         del self.lifting.rows[len(self.lifting.rows) - len(self.tangents) :]
         self.tangents = rows
         self.lifting.add_rows(rows)
-        starts = [self.to_user(start) for start in self.starts]
+        starts = self.to_user(self.starts)
         self._scale(self.scaled_box)
-        self.starts = np.array([self.to_core(start) for start in starts]).reshape(-1, self.data.n)
+        self.starts = self.to_core(starts)
 
-    def _search_from(self, start, kind):
-        """Search locally from a point of a kind, in the core's units; None: there is none."""
+    def _search_from(self, start, kind, again=True):
+        """Search locally, by nonlinear programs again or not, from a point of a kind, in the core's units, or None."""
         if start is None:
             return
-        value, point, _ = self._local_search(self.data, self.objective_scale, [start], [kind], self.nonlinear)
+        nonlinear = self.nonlinear if again else None
+        value, point, _ = self._local_search(self.data, self.objective_scale, [start], [kind], nonlinear)
         if value > -np.inf and self._offer(value * self.objective_scale, self.to_user(point)):
             self.keep(self.polished(self.point))
 
@@ -342,17 +348,21 @@ class Preparation:
         return np.concatenate([np.zeros(len(self.lifting.switches)), (point / self.scale)[self.lifting.order]])
 
     def to_user(self, point):
-        """Return a point of the core in the user's units."""
-        return point[self.lifting.place] * self.scale
+        """Return a point of the core, or several, in the user's units."""
+        return point[..., self.lifting.place] * self.scale
 
-    def nonlinear(self, point):
-        """Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None."""
+    def nonlinear(self, point, near=True):
+        """
+        Return a local solution that a nonlinear solver finds from a point, both in the core's units, or None.
+
+        Where it need not be near the point the solver is the one that fails least.
+        """
         if self.program is None:
             self.program = self._program(self.stop)
         user = self.to_user(point)
         found = self._reduced(user)
         if found is None:
-            found = self.program.search(user[: self.given.n_variables])
+            found = self.program.search(user[: self.given.n_variables], near)
             found = None if found is None else self._with_forms(found)
         return None if found is None else self.to_core(found)
 
@@ -442,6 +452,19 @@ class Preparation:
             if value > -np.inf:
                 point = point[self.lifting.place] * scale
                 self._offer(value * objective_scale, point)
+
+    def _search_drawn(self, relaxed_point):
+        """Solve nonlinear programs from drawn starts, and from near the relaxed dual's, where the root takes long."""
+        if self.formulas is not None or self.data.n_products < MANY_PRODUCTS or not self.given.quadratic_rows:
+            return
+        drawn = [start for start, kind in zip(self.starts, self.kinds, strict=True) if kind == DRAWS]
+        n_starts = min(FIRST_DRAWN, ALL_DRAWN // (self.data.n + self.data.n_own_rows))
+        for k, start in enumerate(drawn[:n_starts]):
+            if self.stop.stopped or self.is_proved():
+                return
+            share = 1.0 if k % 2 else NEAR_SHARE
+            found = self.nonlinear(relaxed_point + share * (start - relaxed_point), near=False)
+            self._search_from(found, RELAXED, again=False)  # alternation will begin at the same draws
 
     def _narrow(self):
         """Scale anew where the best point's objective leaves little of the box: nothing better lies elsewhere."""

@@ -260,6 +260,16 @@ EPSILON_SHARE = 1e-8
 LEAST_SHARE = 1e-12
 # of local searches | starts | [0, inf) | not measured
 N_RANDOM_STARTS = 20
+# from which nonlinear programs begin before the root, where it takes long | starts | [0, 20] |
+# docs/notebook/biconvex.md
+FIRST_DRAWN = 10
+# of these starts, all together | variables and rows | [0, inf) | docs/notebook/biconvex.md
+ALL_DRAWN = 1500
+# of the way from the relaxed dual's solution to a drawn point, where every second of these begins | part | [0, 1] |
+# docs/notebook/biconvex.md
+NEAR_SHARE = 0.2
+# from which on the root takes long, where rows have products | products | [0, inf) | docs/notebook/biconvex.md
+MANY_PRODUCTS = 200
 # bounds beyond which local searches are made near 0 too: tolerances of programs are shares of a box | the core's units
 # | [1, inf) | not measured
 WIDE = 1e4

@@ -17,7 +17,7 @@ from gopfast.errors import CheckpointError
 from gopfast.search import files, snapshot
 
 KIND = "gopfast checkpoint"
-VERSION = 7
+VERSION = 8
 HEADER = {"gopfast": str, "problem": dict, "options": dict, "digest": str, "begun": bool, "blocks": list}
 
 

@@ -8,6 +8,8 @@ from gopfast.search.endings import Endings
 
 import gopfast
 from gopfast import BiconvexProblem
+from gopfast.biconvex import preparation
+from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.start_kinds import KINDS
 from gopfast.profile import Activity
 from gopfast.starts import Starts
@@ -89,3 +91,45 @@ def test_the_budget_of_local_searches_is_counted_and_can_be_switched_off():
     assert usual.success and plain.success and usual.objective == pytest.approx(plain.objective, rel=3e-6)
     assert usual.profile["local_budget"].calls > 0 and plain.profile["local_budget"] == Activity()
     assert plain.starts.n_searches > usual.starts.n_searches
+
+
+def quadratic_rows(n, m, seed):
+    """A problem over [0, 1]^n whose objective and m rows are dense quadratic forms with integers."""
+    rng = np.random.default_rng(seed)
+
+    def form():
+        return np.triu(rng.integers(-10, 11, (n, n))).astype(float)
+
+    rows = [(form(), rng.integers(-10, 11, n).astype(float), None, float(rng.integers(1, 20))) for _ in range(m)]
+    return BiconvexProblem(rng.integers(-10, 11, n).astype(float), Q=form(), quadratic_rows=rows, lower=0.0, upper=1.0)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Whether each nonlinear program was to end near where it began."""
+    found, inner = [], Preparation.nonlinear
+
+    def nonlinear(self, point, near=True):
+        found.append(near)
+        return inner(self, point, near)
+
+    monkeypatch.setattr(Preparation, "nonlinear", nonlinear)
+    return found
+
+
+def test_nonlinear_programs_begin_at_drawn_points_where_the_root_takes_long(calls, monkeypatch):
+    given = quadratic_rows(6, 3, 1)
+    before = gopfast.solve(given, **OPTIONS)
+    assert before.success and all(calls)
+    monkeypatch.setattr(preparation, "MANY_PRODUCTS", 1)
+    after = gopfast.solve(given, **OPTIONS)
+    assert calls.count(False) == preparation.FIRST_DRAWN and after.success
+    assert after.objective == pytest.approx(before.objective, rel=2e-6)
+    assert given.violations(after.solution.z).max() <= 1e-8
+    assert after.starts.n_independent <= preparation.N_RANDOM_STARTS  # they are no further draws
+
+
+def test_nonlinear_programs_begin_at_drawn_points_where_the_tree_takes_long(calls):
+    result = gopfast.solve(quadratic_rows(13, 13, 0), max_nodes=60, **OPTIONS)
+    assert result.n_iterations > 5000 and calls.count(False) > 0
+    assert result.bound <= result.objective

@@ -12,6 +12,8 @@ alternation, where variables are functions of others; what follows others has it
 
 Theory: (X9) of docs/theory/biconvex.md.
 """
+from functools import partial
+
 import numpy as np
 
 from gopfast.search import entries
@@ -24,8 +26,9 @@ from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.settling cimport Settling
 from gopfast.biconvex.start_kinds cimport DRAWS, NODES, N_KINDS
 from gopfast.biconvex.tuning cimport (
-    FEW_LPS, FIRST_RADIUS, FIRST_VAIN, FREE_ITERATIONS, HARDLY_LESS, LEAST_RADIUS, MOST_LINEARISATIONS, MOST_STEPS,
-    NARROWER, NEARLY_FEASIBLE, NONLINEAR_EACH, PENALTY, SHARE_OF_ITERATIONS, SHARE_OF_LPS, WIDER,
+    DRAWN_EACH, FEW_LPS, FIRST_RADIUS, FIRST_VAIN, FREE_ITERATIONS, HARDLY_LESS, LEAST_RADIUS, MOST_LINEARISATIONS,
+    MOST_STEPS, NARROWER, NEARLY_FEASIBLE, NEAR_SHARE, NONLINEAR_EACH, PENALTY, SHARE_OF_ITERATIONS, SHARE_OF_LPS,
+    SMALL_NONLINEAR, WIDER,
 )
 from gopfast.lp.lp cimport LP_OPTIMAL, LP_UNBOUNDED, LpStatus
 from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
@@ -51,7 +54,8 @@ cdef class AlternatingPrimal(Settling):
     n_lps : int
         Linear programs that it took to find it.
     nonlinear : callable, optional
-        ``nonlinear(point)``: a local solution that a nonlinear solver finds from there, (n,), or None.
+        ``nonlinear(point, near=True)``: a local solution that a nonlinear solver finds from there, (n,), or None; it
+        need not be near the point where `near` is False.
     kinds : array of int (S,), optional
         What kind of start each is, as a number of `start_kinds.KINDS`; draws by default.
     complete : callable, optional
@@ -67,6 +71,7 @@ cdef class AlternatingPrimal(Settling):
         self.reserve(data)
         self.starts = np.ascontiguousarray(starts, dtype=np.float64).reshape(-1, data.n)
         self.kinds = np.full(self.starts.shape[0], DRAWS, np.int8) if kinds is None else np.array(kinds, np.int8)
+        self.drawn = np.flatnonzero(np.asarray(self.kinds) == DRAWS)
         self.endings = Endings(N_KINDS)
         self.given = np.full(data.n, np.nan) if given is None else np.array(given, dtype=np.float64)
         self.n_lps, self.budget = n_lps, budget
@@ -75,9 +80,11 @@ cdef class AlternatingPrimal(Settling):
         # variables on both sides cannot be moved by alternation
         self.divided = not any(data.fixed[0, k] and data.fixed[1, k] for k in range(data.n))
         self.complete = complete
+        self.drawn_each = DRAWN_EACH * max(1.0, ((data.n + data.n_own_rows) / SMALL_NONLINEAR)**2)
+        self.anywhere = None if nonlinear is None else partial(nonlinear, near=False)
         self.nonlinear, self.next_nonlinear = nonlinear, NONLINEAR_EACH if self.divided else 0
-        self.is_polyhedral = self.divided and all(
-            data.row_index[k] < data.n for k in range(data.row_start[data.n_own_rows]))
+        self.has_linear_rows = all(data.row_index[k] < data.n for k in range(data.row_start[data.n_own_rows]))
+        self.is_polyhedral = self.divided and self.has_linear_rows
         self.is_convex = data.n_products == data.n_atoms == 0 and any(self.has_form(k) for k in range(data.n_own_rows))
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
@@ -86,9 +93,9 @@ cdef class AlternatingPrimal(Settling):
         return 0
 
     def state(self):
-        """How far the starts are used, the share of programs, the points of tangents, and the ray if there is one."""
+        """How far starts are used, the share of programs, the points of tangents, and the ray if there is one."""
         return {
-            "turns": np.array([self.next_start, self.n_improving, self.n_iterations, self.n_kept]),
+            "turns": np.array([self.next_start, self.n_drawn, self.n_improving, self.n_iterations, self.n_kept]),
             "unbounded": self.unbounded, "ray": np.array(self.direction),
             "kept": np.array(self.kept), "kept_form": np.array(self.kept_form), **self.endings.state(),
         }
@@ -96,9 +103,9 @@ cdef class AlternatingPrimal(Settling):
     def restore(self, state):
         """Take what `state` returned."""
         cdef int n_blocks = self.data.n_blocks
-        self.next_start, self.n_improving, self.n_iterations, self.n_kept = entries.array(
-            state, "turns", (4,), "i", 0, MOST_TURNS).tolist()
-        if self.next_start > self.starts.shape[0]:
+        self.next_start, self.n_drawn, self.n_improving, self.n_iterations, self.n_kept = entries.array(
+            state, "turns", (5,), "i", 0, MOST_TURNS).tolist()
+        if self.next_start > self.starts.shape[0] or self.n_drawn > self.drawn.shape[0]:
             raise entries.EntryError(f"turns must be of {self.starts.shape[0]} starts; they are {self.next_start}")
         self.unbounded = entries.flag(state, "unbounded")
         np.asarray(self.direction)[:] = entries.array(state, "ray", (self.data.n,), "f", -MOST_FINITE, MOST_FINITE)
@@ -135,6 +142,13 @@ cdef class AlternatingPrimal(Settling):
         if n_lps < self.n_seen:  # a part of a tree, whose counts begin at 0
             self.n_improving = self.n_iterations = 0
         self.n_seen = n_lps
+        if self.wants_drawn(target, n_iterations):
+            value = self.search_drawn(point, tolerance, solution, effort)
+            self.n_improving += effort.n_lps - n_lps
+            self.n_iterations += effort.n_iterations - n_iterations
+            if value < target:
+                return value
+            n_lps, n_iterations = effort.n_lps, effort.n_iterations
         if self.budget is not None and isfinite(target) and (
                 self.n_improving > FEW_LPS + SHARE_OF_LPS * (n_lps - self.n_improving)
                 or self.n_iterations > FREE_ITERATIONS + SHARE_OF_ITERATIONS * (n_iterations - self.n_iterations)):
@@ -156,6 +170,33 @@ cdef class AlternatingPrimal(Settling):
             return INFINITY
         self.alternate(solution, 0, 0, effort)
         return -INFINITY if self.unbounded else self.settle(solution, effort)
+
+    cdef bint wants_drawn(self, real target, index n_iterations) noexcept nogil:
+        """Whether the tree has taken long enough for a nonlinear program from the next drawn start."""
+        if self.nonlinear is None or self.has_linear_rows or self.complete is not None or not isfinite(target):
+            return False
+        if self.n_drawn == self.drawn.shape[0]:
+            return False
+        return n_iterations - self.n_iterations >= self.drawn_each * (self.n_drawn + 1)
+
+    cdef real search_drawn(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
+        """The solution of a nonlinear program from the next drawn start, or from near the point, alternated from.
+
+        As search(). By turns: rows are met near a node's solution, where other solutions are is not known.
+        """
+        cdef int j
+        cdef index i = self.drawn[self.n_drawn]
+        cdef real value, share = 1.0 if self.n_drawn % 2 else NEAR_SHARE
+        self.n_drawn += 1
+        if self.open() != OK:
+            return INFINITY
+        self.is_cut = False
+        self.forget_bases()
+        for j in range(self.data.n):
+            self.trial[j] = point[j] + share * (self.starts[i, j] - point[j])
+        value = self.search_nonlinear(&self.trial[0], False, tolerance, solution, effort)
+        self.count(NODES, value)  # alternation has begun at the same points, or will: they are no further draws
+        return value
 
     cdef real search_next(self, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from the next start; as search()."""
@@ -180,13 +221,17 @@ cdef class AlternatingPrimal(Settling):
             if completed < value:
                 value = completed
                 memcpy(solution, &self.nonlinear_point[0], self.data.n * sizeof(real))
+        self.count(kind, value)
+        return value
+
+    cdef void count(self, int kind, real value) noexcept nogil:
+        """Count how a local search from a kind of start ended."""
         if isfinite(value):
             self.endings.add(kind, OUT_OF_STEPS if self.is_cut else CONVERGED, value)
         elif value < 0:
             self.endings.add(kind, GIVEN_UP, value)  # along a ray there is no end
         else:
             self.endings.add(kind, OUT_OF_TIME if self.stop.poll(0) else FAILED, value)
-        return value
 
     cdef real search_from(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """Local search from a point, either side fixed first, then all free; OUT solution, its objective or inf."""
@@ -198,7 +243,7 @@ cdef class AlternatingPrimal(Settling):
                 self.is_convex or (self.complete is not None and self.work >= self.next_nonlinear)):
             if self.complete is not None:
                 self.next_nonlinear = self.work + max(NONLINEAR_EACH, self.work // 2)
-            best = self.search_nonlinear(point, tolerance, solution, effort)
+            best = self.search_nonlinear(point, True, tolerance, solution, effort)
             if best < INFINITY:
                 return best
         for stage in range(3):
@@ -221,7 +266,8 @@ cdef class AlternatingPrimal(Settling):
                 # from the point, and where that does not help from what alternation found and could not move
                 if stage == 1 and (self.divided or not best < INFINITY):
                     break
-                value = self.search_nonlinear(solution if stage == 1 else point, tolerance, &self.trial[0], effort)
+                value = self.search_nonlinear(solution if stage == 1 else point, True, tolerance, &self.trial[0],
+                                              effort)
                 if value == -INFINITY or value < best - tolerance:
                     # it may help again
                     self.next_nonlinear = self.work + max(NONLINEAR_EACH, self.work // 2)
@@ -245,12 +291,16 @@ cdef class AlternatingPrimal(Settling):
         self.next_nonlinear = 2 * self.work
         return True
 
-    cdef real search_nonlinear(self, const real *point, real tolerance, real *solution, Effort *effort) noexcept nogil:
-        """A local solution, settled and alternated from. OUT solution (not the trial's place), its objective or inf."""
+    cdef real search_nonlinear(self, const real *point, bint near, real tolerance, real *solution,
+                               Effort *effort) noexcept nogil:
+        """A local solution, near the point or anywhere, settled and alternated from.
+
+        OUT solution (not the trial's place), its objective or inf.
+        """
         cdef real best, value
         cdef int side, n = self.data.n
         with gil:
-            if not self.find_by(self.nonlinear, point):
+            if not self.find_by(self.nonlinear if near else self.anywhere, point):
                 return INFINITY
         best = self.settle(&self.nonlinear_point[0], effort)
         memcpy(solution, &self.nonlinear_point[0], n * sizeof(real))

@@ -46,6 +46,15 @@ cdef extern from *:
     int FREE_ITERATIONS "2000"
     # of the search's own iterations, which local searches may take too | part | [0, inf) | docs/notebook/biconvex.md
     real SHARE_OF_ITERATIONS "0.25"
+    # of the search's own, after each of which a nonlinear program starts from another drawn point | simplex iterations
+    # | [1, inf) | docs/notebook/biconvex.md
+    int DRAWN_EACH "4000"
+    # of the way from a node's solution to a drawn point, where every second of these begins | part | [0, 1] |
+    # docs/notebook/biconvex.md
+    real NEAR_SHARE "0.2"
+    # up to which DRAWN_EACH holds; beyond, its square is in proportion to it | variables and rows | [1, inf) | not
+    # measured
+    real SMALL_NONLINEAR "150.0"
     # of alternation between the sides | steps | [1, inf) | not measured
     int MOST_STEPS "40"
     # in both sides at once, in a trust region | steps | [0, inf) | not measured

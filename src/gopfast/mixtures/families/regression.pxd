@@ -7,6 +7,13 @@ from gopfast.search.types cimport index, real
 cdef enum:
     MOST_COEFFICIENTS = 8
 
+cdef extern from "strips.h" nogil:
+    enum:
+        STRIP_ROWS
+    void strip_rows(int n, int q, index stride, const real *response, const real *regressors, const real *center,
+                    const real *half, real *residual, real *reach)
+    real strip_saturated(int n, const real *z, const real *near, const real *shares, real factor)
+
 # A cell's boxes and minorant. All in core units; q coefficients.
 cdef struct RegressionCell:
     real center[MOST_COEFFICIENTS]
@@ -34,7 +41,7 @@ cdef class RegressionFamily(Family):
     cdef real[::1] low, high                        # (q,) box of all fits
     cdef real[::1] largest                          # (q,) of |z_j|
     cdef real[::1] response                         # (n,) y
-    cdef real[:, ::1] regressors                    # (n, q) z
+    cdef real[:, ::1] regressors                    # (q, n) z
     cdef index[::1] begins                          # (n + 1,) of the rows of each sample
     cdef int place_of_mass                          # 1 + column of their number; 0: each sample is one row
     cdef real mass_of_rows                          # sum of the weights of all rows
@@ -48,7 +55,9 @@ cdef class RegressionFamily(Family):
     cdef int place_of_variance(self, int k) noexcept nogil
     cdef void charge_rows(self, pass_costs *costs, int k) noexcept nogil
     cdef real rows_of(self, real mass, const real *moments) noexcept nogil
-    cdef real strip(self, index i, const RegressionCell *cell, real *reach) noexcept nogil
+    # OUT (STRIP_ROWS,), as `strip_rows` says, of rows from the first on, before the end.
+    cdef int strips(self, index first, index end, const RegressionCell *cell, real *residual,
+                    real *reach) noexcept nogil
     # OUT cell: of component k, of a box of all.
     cdef void open_cell(self, int k, const real *low, const real *high, RegressionCell *cell) noexcept nogil
     # OUT to (1 + F,), added: `times` the squares about the coefficients b.

@@ -121,7 +121,7 @@ cdef class RegressionFamily(Family):
         self.low, self.high = np.array(design.low), np.array(design.high)
         self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
         self.has_sample_costs = n_components == 1
-        self.response, self.regressors = np.array(y), np.array(z.T, order="C")
+        self.response, self.regressors = np.array(y), np.array(z, order="C")
         self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
         self.ceiling = design.largest_variance
         self.pooled = (columns * weights).sum(axis=1) / self.mass_of_rows
@@ -431,64 +431,76 @@ cdef class RegressionFamily(Family):
             else:
                 point[a] += clip(0.3 * middle, -unit, unit)
 
-    cdef real strip(self, index i, const RegressionCell *cell, real *reach) noexcept nogil:
-        """A row's residual at the middle of a cell; OUT reach: half the width of its strip."""
-        cdef int j
-        cdef real residual = self.response[i]
-        reach[0] = 0
-        for j in range(self.n_coefficients):
-            residual -= cell.center[j] * self.regressors[i, j]
-            reach[0] += cell.half[j] * fabs(self.regressors[i, j])
-        return residual
+    cdef int strips(self, index first, index end, const RegressionCell *cell, real *residual,
+                    real *reach) noexcept nogil:
+        """Residuals of the next rows at the middle of a cell, and half the widths of their strips; how many."""
+        cdef int n = <int> min(end - first, STRIP_ROWS)
+        strip_rows(n, self.n_coefficients, self.response.shape[0], &self.response[first], &self.regressors[0, first],
+                   cell.center, cell.half, residual, reach)
+        return n
 
     cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil:
         """By the rows' own distances from the strip that regressions of the cell run through (J6)."""
         cdef RegressionCell cell
-        cdef index i, s
-        cdef real residual, reach, away, square, least, most, c, n
+        cdef index i, s = 0, m = self.response.shape[0], first = 0
+        cdef int at, n
+        cdef real residual[STRIP_ROWS]
+        cdef real reach[STRIP_ROWS]
+        cdef real away, square = 0, least, most, c, number
         cdef real low_log, high_log
         self.open_cell(0, low, high, &cell)
         least = max(1.0, cell.least) if self.free_variance else 1
         most = max(1.0, cell.most) if self.free_variance else 1
         low_log, high_log = 0.5 * log(2 * M_PI * least), 0.5 * log(2 * M_PI * most)
-        for s in range(self.data.core.n_samples):
-            square, n = 0, self.begins[s + 1] - self.begins[s]
-            for i in range(self.begins[s], self.begins[s + 1]):
-                residual = self.strip(i, &cell, &reach)
-                away = max(0.0, fabs(residual) - reach - 4 * cell.moved)
+        while first < m:
+            n = self.strips(first, m, &cell, residual, reach)
+            for at in range(n):
+                i = first + at
+                away = max(0.0, fabs(residual[at]) - reach[at] - 4 * cell.moved)
                 square += away * (away * (1 - 4 * ROUND))
-            square /= n
-            if square <= least:
-                c = low_log + 0.5 * square / least
-            elif square >= most:
-                c = high_log + 0.5 * square / most
-            else:
-                c = 0.5 * (log(2 * M_PI * square) + 1)
-            out[s] = n * (c - (31 + n) * ROUND * (1 + fabs(c)))
+                if i + 1 < self.begins[s + 1]:
+                    continue
+                number = self.begins[s + 1] - self.begins[s]
+                square /= number
+                if square <= least:
+                    c = low_log + 0.5 * square / least
+                elif square >= most:
+                    c = high_log + 0.5 * square / most
+                else:
+                    c = 0.5 * (log(2 * M_PI * square) + 1)
+                out[s] = number * (c - (31 + number) * ROUND * (1 + fabs(c)))
+                square = 0
+                s += 1
+            first += n
         return cell.reach <= FINE * least
 
     cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil:
         """Saturated row by row: who is far from all regressions of the cell loses nothing worth a split."""
         cdef RegressionCell cell
-        cdef index i, s
-        cdef int j, q = self.n_coefficients
-        cdef real residual, reach, least, most, v, near, mass = 0
+        cdef index s = 0, m = self.response.shape[0], first = 0
+        cdef int at, n, j, q = self.n_coefficients
+        cdef real residual[STRIP_ROWS]
+        cdef real reach[STRIP_ROWS]
+        cdef real share[STRIP_ROWS]
+        cdef real least, most, v, mass = 0
         self.open_cell(0, low, high, &cell)
         least = max(1.0, cell.least) if self.free_variance else 1
         most = max(1.0, cell.most) if self.free_variance else 1
         v = sqrt(least * most)
         for j in range(q):
             error[j] = 0
-        for s in range(self.data.core.n_samples):
-            if shares[s] <= 0:
-                continue
-            mass += shares[s] * (self.begins[s + 1] - self.begins[s])
-            for i in range(self.begins[s], self.begins[s + 1]):
-                residual = self.strip(i, &cell, &reach)
-                near = min(fabs(residual), reach) + 0.5 * reach
-                for j in range(q):
-                    error[j] += shares[s] * SATURATED * log1p(
-                        cell.half[j] * fabs(self.regressors[i, j]) * near / (v * SATURATED))
+        while first < m:
+            n = self.strips(first, m, &cell, residual, reach)
+            for at in range(n):
+                while first + at >= self.begins[s + 1]:
+                    s += 1
+                share[at] = shares[s]
+                mass += share[at]
+                residual[at] = min(fabs(residual[at]), reach[at]) + 0.5 * reach[at]
+            for j in range(q):
+                error[j] += SATURATED * strip_saturated(n, &self.regressors[j, first], residual, share,
+                                                        cell.half[j] / (v * SATURATED))
+            first += n
         if self.free_variance:
             error[q] = 0.5 * mass * log(most / least)
 

@@ -32,10 +32,10 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
 # Modules that compile at -O3; others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
 # kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
 HOT = (
-    "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.exponential",
-    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.families.regression",
-    "mixtures.pricing.hull_distances", "mixtures.pricing.price_cell", "mixtures.relaxations.corners",
-    "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
+    "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.counts",
+    "mixtures.families.exponential", "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix",
+    "mixtures.families.regression", "mixtures.pricing.hull_distances", "mixtures.pricing.price_cell",
+    "mixtures.relaxations.corners", "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
 # Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.
 COLD = ("biconvex", "lp", "search")

@@ -463,7 +463,7 @@ cdef class CellPricing:
                 b += at.own[i + 1] * column[i + 1]
                 c += at.own[i + 2] * column[i + 2]
                 d += at.own[i + 3] * column[i + 3]
-            at.sums.first[f] = (a + b) + (c + d)
+            at.sums.first[f] = (a + b) + (c + d) - at.sums.mass * at.sub.minorant.centers[f]
             column += m
         self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first, 0,
                                  node_point(cell, n), at.error)

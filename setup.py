@@ -24,6 +24,7 @@ DENSE = (
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
              "gopfast.mixtures.pricing.group_pricing": ["groups_sums"],
+             "gopfast.mixtures.families.regression": ["strips"],
              "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_distances": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_shells": ["hull", "hull_forms"]} | {

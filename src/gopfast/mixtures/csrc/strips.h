@@ -1,55 +1,26 @@
-/* Strips that the regressions of a cell run through, of some rows at a time: loops that become vectors, in which each
-   row's sums keep their order. */
+/* Strips that the regressions of a cell run through, of up to STRIP_ROWS rows at a time: loops that become vectors, in
+   which each row's sums keep their order. */
 #ifndef GOPFAST_STRIPS_H
 #define GOPFAST_STRIPS_H
-#include <math.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#define STRIP_ROWS 64 /* at a time: what is kept of them stays in the L1 cache */
+#define STRIP_ROWS 64 /* what is kept of them stays in the L1 cache */
 
 /* OUT (n,): residuals y - z'c at the middle c, and half widths of the strips, sum_j h_j |z_j|, of n rows.
    regressors (q, stride): from the first of these rows on. */
-static inline void strip_rows(int n, int q, ptrdiff_t stride, const double *response, const double *regressors,
-                              const double *center, const double *half, double *restrict residual,
-                              double *restrict reach)
-{
-    for (int i = 0; i < n; i++) {
-        residual[i] = response[i];
-        reach[i] = 0;
-    }
-    for (int j = 0; j < q; j++) {
-        const double *z = regressors + j * stride, c = center[j], h = half[j];
-        for (int i = 0; i < n; i++) {
-            residual[i] -= c * z[i];
-            reach[i] += h * fabs(z[i]);
-        }
-    }
-}
+void strip_rows(int n, int q, ptrdiff_t stride, const double *response, const double *regressors, const double *center,
+                const double *half, double *residual, double *reach);
 
-/* About log(1 + x), x >= 0, within 8 %: a chord of parabolas between powers of 2. It bounds nothing: it weighs sides. */
-static inline float strip_logarithm(float x)
-{
-    float v = x < 1e30f ? 1.0f + x : 1e30f, m;
-    int32_t bits, whole;
-    memcpy(&bits, &v, sizeof bits);
-    whole = (bits >> 23) - 127;
-    bits = (bits & 0x7fffff) | 0x3f800000;
-    memcpy(&m, &bits, sizeof m);
-    return 0.6931472f * ((float)whole + (2.0f - m * (1.0f / 3.0f)) * m - (5.0f / 3.0f));
-}
+/* OUT (n,): squares of the residuals of the regressions of a cell that is `moved` wider, from below: relative 4 u below.
+   Returns the widest strip. */
+double strip_squares(int n, const double *residual, const double *reach, double moved, double *square);
 
-/* Sum over n rows of share_i log(1 + factor |z_i| near_i), about. */
-static inline double strip_saturated(int n, const double *z, const double *near, const double *shares, double factor)
-{
-    float lost[STRIP_ROWS];
-    double total[4] = {0, 0, 0, 0};
-    int i;
-    for (i = 0; i < n; i++) lost[i] = strip_logarithm((float)(factor * fabs(z[i]) * near[i]));
-    for (i = 0; i + 4 <= n; i += 4)
-        for (int lane = 0; lane < 4; lane++) total[lane] += shares[i + lane] * lost[i + lane];
-    for (; i < n; i++) total[0] += shares[i] * lost[i];
-    return (total[0] + total[1]) + (total[2] + total[3]);
-}
+/* OUT (n,): the least of log(2 pi v) / 2 + square / (2 v) for v between two ends, whose first term is given, from below. */
+void strip_costs(int n, const double *square, double least, double most, double low_log, double high_log, double *costs);
+
+/* The most that sum_j h_j sizes_ji is over m rows; sizes (q, m). */
+double strip_farthest(int m, int q, const double *sizes, const double *half);
+
+/* Sum over n rows of share_i log(1 + factor |z_i| near_i), about: it bounds nothing, but weighs sides. */
+double strip_saturated(int n, const double *z, const double *near, const double *shares, double factor);
 #endif

@@ -12,6 +12,9 @@ cdef extern from "strips.h" nogil:
         STRIP_ROWS
     void strip_rows(int n, int q, index stride, const real *response, const real *regressors, const real *center,
                     const real *half, real *residual, real *reach)
+    real strip_squares(int n, const real *residual, const real *reach, real moved, real *square)
+    void strip_costs(int n, const real *square, real least, real most, real low_log, real high_log, real *costs)
+    real strip_farthest(int m, int q, const real *sizes, const real *half)
     real strip_saturated(int n, const real *z, const real *near, const real *shares, real factor)
 
 # A cell's boxes and minorant. All in core units; q coefficients.
@@ -58,8 +61,9 @@ cdef class RegressionFamily(Family):
     # OUT (STRIP_ROWS,), as `strip_rows` says, of rows from the first on, before the end.
     cdef int strips(self, index first, index end, const RegressionCell *cell, real *residual,
                     real *reach) noexcept nogil
-    # OUT cell: of component k, of a box of all.
+    # OUT cell: of component k, of a box of all; its reach, and a slope that takes it into account, by `flatten`.
     cdef void open_cell(self, int k, const real *low, const real *high, RegressionCell *cell) noexcept nogil
+    cdef void flatten(self, RegressionCell *cell) noexcept nogil
     # OUT to (1 + F,), added: `times` the squares about the coefficients b.
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil
     # The same of `times` (sum_j h_j |z_j|)^2.

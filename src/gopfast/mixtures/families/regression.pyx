@@ -159,8 +159,6 @@ cdef class RegressionFamily(Family):
             cell.center[j] = middle_of(low[j], high[j])
             cell.half[j] = half_width(low[j], high[j], cell.center[j])
             cell.size += self.largest[j] * (max(fabs(low[j]), fabs(high[j])) + cell.half[j])
-        cell.reach = self.farthest(cell.half)
-        cell.reach *= cell.reach
         cell.size = cell.size * (1 + 32 * ROUND) + LEAST_SIZE
         cell.moved = MOVED * cell.size
         cell.part = min(0.5, cell.moved)
@@ -169,20 +167,17 @@ cdef class RegressionFamily(Family):
         cell.least, cell.most, cell.value = v0, v1, line_cost(v0, 1.0)
         slope = chord_slope(v0, v1) if self.free_variance else 0.5
         cell.full = cell.slope = min(slope, MOST_ROUNDING / cell.rounding)
+
+    cdef void flatten(self, RegressionCell *cell) noexcept nogil:
+        """OUT: how far regressions of the cell lie apart, and so the slope of the minorant in use."""
+        cell.reach = self.farthest(cell.half)
+        cell.reach *= cell.reach
         if cell.reach * cell.slope > self.most_lost:
             cell.slope = self.most_lost / cell.reach
 
     cdef real farthest(self, const real *half) noexcept nogil:
         """At most sum_j h_j |z_j| over the samples, about."""
-        cdef index i
-        cdef int j
-        cdef real x, most = 0
-        for i in range(self.sizes.shape[1]):
-            x = 0
-            for j in range(self.n_coefficients):
-                x += half[j] * self.sizes[j, i]
-            most = max(most, x)
-        return most
+        return strip_farthest(<int> self.sizes.shape[1], self.n_coefficients, &self.sizes[0, 0], half)
 
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil:
         cdef int j, l, q = self.n_coefficients
@@ -211,6 +206,7 @@ cdef class RegressionFamily(Family):
             slope = self.least_slope(low, high)
         for k in range(self.n_components):
             self.open_cell(k, low, high, &cell)
+            self.flatten(&cell)
             cell.slope = min(slope, cell.slope)
             linear = costs.linear + k * F
             for s in range(F):
@@ -244,6 +240,7 @@ cdef class RegressionFamily(Family):
         cdef RegressionCell cell
         for k in range(self.n_components):
             self.open_cell(k, low, high, &cell)
+            self.flatten(&cell)
             slope = min(slope, cell.slope)
         return slope
 
@@ -278,6 +275,7 @@ cdef class RegressionFamily(Family):
         clear(facet, True, first * (1 + F), n * (1 + F))
         for k in range(n):
             self.open_cell(first + k, low, high, &cell)
+            self.flatten(&cell)
             reach = max(reach, cell.reach)
             to = facet.coefficients + k * (1 + F)
             # exactly what the minorant holds: rounding up to the cap is in the minorant's margin
@@ -442,37 +440,33 @@ cdef class RegressionFamily(Family):
     cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil:
         """By the rows' own distances from the strip that regressions of the cell run through (J6)."""
         cdef RegressionCell cell
-        cdef index i, s = 0, m = self.response.shape[0], first = 0
+        cdef index s = 0, m = self.response.shape[0], first = 0
         cdef int at, n
         cdef real residual[STRIP_ROWS]
         cdef real reach[STRIP_ROWS]
-        cdef real away, square = 0, least, most, c, number
-        cdef real low_log, high_log
+        cdef real square[STRIP_ROWS]
+        cdef real least, most, low_log, high_log, number, farthest = 0, total = 0
         self.open_cell(0, low, high, &cell)
         least = max(1.0, cell.least) if self.free_variance else 1
         most = max(1.0, cell.most) if self.free_variance else 1
         low_log, high_log = 0.5 * log(2 * M_PI * least), 0.5 * log(2 * M_PI * most)
         while first < m:
             n = self.strips(first, m, &cell, residual, reach)
-            for at in range(n):
-                i = first + at
-                away = max(0.0, fabs(residual[at]) - reach[at] - 4 * cell.moved)
-                square += away * (away * (1 - 4 * ROUND))
-                if i + 1 < self.begins[s + 1]:
+            farthest = max(farthest, strip_squares(n, residual, reach, 4 * cell.moved, square))
+            if not self.place_of_mass:
+                strip_costs(n, square, least, most, low_log, high_log, out + first)
+            for at in range(n if self.place_of_mass else 0):
+                total += square[at]
+                if first + at + 1 < self.begins[s + 1]:
                     continue
                 number = self.begins[s + 1] - self.begins[s]
-                square /= number
-                if square <= least:
-                    c = low_log + 0.5 * square / least
-                elif square >= most:
-                    c = high_log + 0.5 * square / most
-                else:
-                    c = 0.5 * (log(2 * M_PI * square) + 1)
-                out[s] = number * (c - (31 + number) * ROUND * (1 + fabs(c)))
-                square = 0
+                total /= number
+                strip_costs(1, &total, least, most, low_log, high_log, out + s)
+                out[s] = number * (out[s] - (number - 1) * ROUND * (1 + fabs(out[s])))
+                total = 0
                 s += 1
             first += n
-        return cell.reach <= FINE * least
+        return farthest * farthest <= FINE * least
 
     cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil:
         """Saturated row by row: who is far from all regressions of the cell loses nothing worth a split."""

@@ -35,4 +35,4 @@ for ax, result, title in zip(axes, (plain, noisy), ("two components", "two compo
         radius = 2.0 * np.sqrt(result.solution.covariances[k])
         ax.add_patch(plt.Circle(result.solution.means[k], radius, fill=False, color=drawing.COLOURS[k]))
     ax.set(title=f"{title}: BIC {result.bic:.0f}", aspect="equal")
-axes[1].legend(frameon=False, loc="center left")
+axes[1].legend(frameon=False, loc="lower left")

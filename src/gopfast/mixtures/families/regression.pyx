@@ -575,8 +575,8 @@ cdef class RegressionFamily(Family):
         return self.suggestion
 
     def provable(self):
-        """Itself; no rows that belong together."""
-        return None if self.place_of_mass else self
+        """Itself."""
+        return self
 
     @property
     def owner(self):

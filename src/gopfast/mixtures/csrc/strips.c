@@ -41,7 +41,8 @@ double strip_squares(int n, const double *residual, const double *reach, double 
     double most[LANES] = {0};
     int i = 0;
     for (int k = 0; k < n; k++) {
-        const double away = larger(0, fabs(residual[k]) - reach[k] - moved);
+        const double outside = fabs(residual[k]) - reach[k] - moved;
+        const double away = outside > 0 ? outside : 0; /* of no number, too: costs are bounded from below */
         square[k] = away * (away * (1 - 4 * UNIT));
     }
     for (; i + LANES <= n; i += LANES)

@@ -24,6 +24,7 @@ DENSE = (
 )  # fmt: skip
 C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.sample_groups": ["groups"],
              "gopfast.mixtures.pricing.group_pricing": ["groups_sums"],
+             "gopfast.mixtures.families.regression": ["strips"],
              "gopfast.mixtures.pricing.hull_cells": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_distances": ["hull", "hull_forms"],
              "gopfast.mixtures.pricing.hull_shells": ["hull", "hull_forms"]} | {
@@ -32,8 +33,9 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
 # Modules that compile at -O3; others at -O1, in half the time: what they do between two calls of HiGHS, or of the C
 # kernels, is little (docs/notebook/first_hour.md). Results do not depend on it: no flag lets the compiler change a sum.
 HOT = (
-    "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.exponential",
-    "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix", "mixtures.pricing.hull_distances",
+    "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.counts",
+    "mixtures.families.exponential", "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix",
+    "mixtures.families.regression", "mixtures.pricing.hull_distances", "mixtures.pricing.price_cell",
     "mixtures.relaxations.corners", "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
 # Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.

@@ -1,6 +1,7 @@
 """Clusterwise least squares, on data of the literature and drawn lines; writes bench/results/clusterwise.md.
 
 Run: python bench/clusterwise.py [--limit 60]     (some five minutes)
+     python bench/clusterwise.py --json data.json --classes 3     (one problem, "X" and "y" of a file: printed alone)
 
 Drawn: regressors uniform on [-1, 1], slopes normal with deviation 3, intercepts standard normal, labels uniform; noise
 is the residuals' standard deviation. Starts: how many of the descents that began with lines through random samples
@@ -8,6 +9,7 @@ ended at the best sum of squares known.
 """
 
 import argparse
+import json
 import time
 from pathlib import Path
 
@@ -45,7 +47,16 @@ def cases():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=float, default=60.0, help="seconds each")
+    parser.add_argument("--json", type=Path, help="a file with X and y")
+    parser.add_argument("--classes", type=int, default=2, help="of the file")
     arguments = parser.parse_args()
+    if arguments.json is not None:
+        data = json.loads(arguments.json.read_text())
+        problem = gopfast.ClusterwiseRegression(np.array(data["X"]), np.array(data["y"]), arguments.classes)
+        result, n = gopfast.solve(problem, time_limit=arguments.limit, log=False), len(data["y"])
+        print(f"{result.status}: mean square {result.objective / n:.9g}, at least {result.lower_bound / n:.9g}, "
+              f"{result.n_nodes} nodes")
+        return
     lines = [
         "# Clusterwise least squares", "",
         f"`python bench/clusterwise.py --limit {arguments.limit:g}`, one thread; tolerance 1e-4 of the sum of squares.",

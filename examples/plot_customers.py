@@ -54,5 +54,5 @@ shares = np.column_stack([solution.probabilities[0], solution.probabilities[1][:
 for i, k in enumerate(order):
     axes[2].bar(np.arange(4) + 0.27 * (i - 1), shares[k], 0.27, color=drawing.COLOURS[i], hatch=drawing.HATCHES[i],
                 edgecolor="white", label=names[i])
-axes[2].set_xticks(range(4), labels, rotation=20)
+axes[2].set_xticks(range(4), labels, rotation=20, ha="right", rotation_mode="anchor")
 axes[2].set(title="how they came, newsletter", ylabel="share of the segment")

@@ -16,7 +16,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.mixing.nonparametric import free_variance_bound, nonparametric_bound
 
-from . import classes, generator, learning
+from . import classes, clusters, generator, learning
 from .definitions import LONG, define
 from .failure import Failure, slack
 from .surroundings import random_box
@@ -205,5 +205,6 @@ def run(name, seed, n_responsibilities=N_RESPONSIBILITIES, n_boxes=N_BOXES):
     rng = generator.stream("boxes", name, seed)
     problem = generator.drawn("boxes", name, seed, rng)
     if name in generator.CLASSES:
-        return classes.attack_boxes(problem, rng), problem
+        attacks = clusters if name == "kmeans" else classes
+        return attacks.attack_boxes(problem, rng), problem
     return attack_problem(name, problem, rng, n_responsibilities, n_boxes), problem

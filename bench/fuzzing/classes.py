@@ -137,11 +137,16 @@ def attack_negative(problem, rng, max_nodes=None):
     )  # fmt: skip
     search = Search(problem, options)
     search.rel_tol, search.epsilon = EXCESS, -np.inf
+    return proved_too_much(search, best_of_descents(rng, rows_of(problem)))
+
+
+def proved_too_much(search, attained):
+    """Run a search that must prove more than is true, beside an objective that is attained; (nodes, status)."""
     result = search.run()
     said = dict(status=result.status.name, lower=search.lower, objective=result.objective, n_nodes=result.n_nodes)
     if result.status in (Status.OPTIMAL, Status.CUTOFF) and result.objective > 0.0 and result.relaxation != CLOSED_FORM:
         raise Failure("proved what is false", said)
-    check_bound("lower bound above an attained objective", search.lower, best_of_descents(rng, rows_of(problem)), said)
+    check_bound("lower bound above an attained objective", search.lower, attained, said)
     return max(result.n_nodes, 1), result.status.name
 
 

@@ -327,6 +327,12 @@ def classes(rng, n, d, K, small):
     )
 
 
+def clusters(rng, n, d, K, small):
+    """K-means of few samples: columns as those of mixtures, ties and weights of 0 among them."""
+    n = min(n, 12 if small else 30)
+    return gopfast.KMeans(reals(rng, n, d), min(n, K), weights(rng, n))
+
+
 def _with_columns(make, least, most):
     """Of `least` to `most` columns."""
     return lambda rng, n, d, K, small: make(rng, n, int(rng.integers(least, most + 1)), K, small)
@@ -405,8 +411,8 @@ TIED = {
     "regression_tied": _of(regression, tied=True),
     "regression_tied_groups": _of(regression, tied=True, groups=True),
 }
-# No mixture: attacks of its own, `classes`.
-CLASSES = {"clusterwise": classes}
+# No mixtures: attacks of their own, `classes` and `clusters`.
+CLASSES = {"clusterwise": classes, "kmeans": clusters}
 DRAWN = {
     **FAMILIES, **MISSING, **MANY, **REGRESSIONS, **LATER, **COUNTED, **FACTORED, **SHARING, **GROUPED, **TIED,
     **CLASSES,

@@ -9,13 +9,13 @@ import numpy as np
 import gopfast
 from gopfast.checker import file
 
-from . import classes, generator
+from . import classes, clusters, generator
 from .definitions import define
 from .failure import Failure, slack
 from .searches import SECONDS, best_of_starts
 
 sys.path.insert(0, str(generator.ROOT))
-from tests.support import clusterwise_proofs, proofs, shared_proofs
+from tests.support import clustering_proofs, clusterwise_proofs, proofs, shared_proofs
 
 N_CHANGES = 3
 MOST_NODES = (20, 200, 1000)
@@ -78,6 +78,8 @@ def run(name, seed):
     """Run one case of a family; ((checks, status), problem)."""
     rng = generator.stream("proofs", name, seed)
     problem = generator.drawn("proofs", name, seed, rng)
+    if name == "kmeans":
+        return clusters.attack_proof(problem, rng, clustering_proofs.CHANGES), problem
     if name in generator.CLASSES:
         return classes.attack_proof(problem, rng, clusterwise_proofs.CHANGES), problem
     return attack_proof(name, problem, rng), problem

@@ -18,7 +18,7 @@ from gopfast.mixtures.shared_coefficients import SharedCoefficientSearch
 from gopfast.options import Options
 from gopfast.result import Status
 
-from . import boxes, classes, generator
+from . import boxes, classes, clusters, generator
 from .definitions import define
 from .failure import Failure, slack
 
@@ -236,7 +236,8 @@ def run(kind, name, seed, **options):
     rng = generator.stream(kind, name, seed)
     problem = generator.drawn(kind, name, seed, rng)
     if name in generator.CLASSES:
-        attack = classes.attack_solve if kind == "searches" else classes.attack_negative
+        attacks = clusters if name == "kmeans" else classes
+        attack = attacks.attack_solve if kind == "searches" else attacks.attack_negative
         return attack(problem, rng, **options), problem
     attack = attack_solve if kind == "searches" else attack_negative
     return attack(name, problem, rng, **options), problem

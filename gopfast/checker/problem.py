@@ -14,7 +14,8 @@
     exponential                    (shape, rate) of rates; a, shape and so on at least 1
     regression                     the last column given the others; fit_intercept; variance_floor (1,): least variance
     shared_regression              the same, with one variance for all components
-    known_regression               the same; noise_variance (1,): the variance of all components
+    known_regression               the same; noise_variance (1,): the variance of all components. Of these three
+                                   optionally groups: the number of the last column but one, which has them, from 0
     poisson_regression,            the last column, of counts, given the first ones; fit_intercept; least_count: what a
     binomial_regression            count of 0 is taken to be, and one of all trials less than these; n_trials, offset,
                                    groups: numbers of the columns that have them, from 0, or null. Rows of a group have
@@ -106,6 +107,8 @@ class Problem:
         Columns of every variable of labels of which a sample of positive weight has not one trial.
     parts : list of Part
         Of columns of different families; the other families have none.
+    place_of_groups : int or None
+        The column of regressions that says which rows belong together.
     prior : list of (float, float), (float, float) or None
         Of every column the two parameters of its prior; of known variances the range of Gamma.
     """
@@ -116,7 +119,7 @@ class Problem:
         if self.family not in FAMILIES:
             raise ProofError("problem", f"family {self.family!r} is unknown; there are {', '.join(FAMILIES)}")
         wanted = {"family", "n_components"} | KEYS.get(self.family, {"prior"})
-        optional = {"noise"} if self.family in NOISY else set()
+        optional = {"noise"} if self.family in NOISY else {"groups"} if self.family in LEVELS else set()
         if record.keys() - optional != wanted:
             raise ProofError("problem", f"must have {', '.join(sorted(wanted))}")
         try:
@@ -129,6 +132,7 @@ class Problem:
             raise ProofError("X", "must have shape (N, d)")
         self.n_components = whole(record, "n_components", "problem", 1, len(X))
         self.weights, self.partial, self.parts = weights_of(sample_weight, len(X)), [], []
+        self.place_of_groups = None
         read = {"labels": self._labels, "mixed": self._mixed}.get(self.family, self._numbers)
         self.columns = read(X)
         d = self.columns.shape[1]
@@ -143,7 +147,9 @@ class Problem:
                 raise ProofError("problem", "a spherical component has one variance_floor")
         elif self.family in LEVELS:
             self.least_variance = float(numbers(record, LEVELS[self.family], "problem", (1,), 1 / 1e100)[0])
-            self._take_regressors(d - 1)
+            at = whole(record, "groups", "problem", d - 2, d - 2) if "groups" in record else None
+            self._take_regressors(d - 1 - (at is not None))
+            self._take_groups(at)
         elif self.family in COUNTS:
             self._take_counts()
         elif self.family == "multinomial":
@@ -186,9 +192,14 @@ class Problem:
         self.places, self.least_count = places, number(self.record, "least_count", "problem")
         if not 0 < self.least_count < 0.5:
             raise ProofError("problem", "least_count must be above 0, below 0.5")
-        if places["groups"] is not None:
-            order = np.argsort(self.columns[:, places["groups"]], kind="stable")
-            same = np.diff(self.columns[order, places["groups"]]) == 0
+        self._take_groups(places["groups"])
+
+    def _take_groups(self, at):
+        """Take the column that says which rows belong together, if any does."""
+        self.place_of_groups = at
+        if at is not None:
+            order = np.argsort(self.columns[:, at], kind="stable")
+            same = np.diff(self.columns[order, at]) == 0
             if (same & (np.diff(self.weights[order]) != 0)).any():
                 raise ProofError("sample_weight", "must be one number for all rows of a group")
 
@@ -203,9 +214,9 @@ class Problem:
 
     def begins_of(self, columns):
         """Return at which row (n,) of merged columns each sample begins."""
-        if self.places["groups"] is None:
+        if self.place_of_groups is None:
             return np.arange(len(columns))
-        return np.flatnonzero(np.diff(columns[:, self.places["groups"]], prepend=np.nan) != 0)
+        return np.flatnonzero(np.diff(columns[:, self.place_of_groups], prepend=np.nan) != 0)
 
     def _noise(self):
         noise = number(self.record, "noise", "problem")
@@ -364,9 +375,9 @@ class Problem:
         Where rows belong together all rows, group by group, and the weights of the groups.
         """
         used = self.weights > 0
-        if self.family in COUNTS and self.places["groups"] is not None:
+        if self.place_of_groups is not None:
             rows, weights = self.columns[used], self.weights[used]
-            order = np.argsort(rows[:, self.places["groups"]], kind="stable")
+            order = np.argsort(rows[:, self.place_of_groups], kind="stable")
             rows = rows[order]
             return rows, weights[order][self.begins_of(rows)]
         rows, index = np.unique(self.columns[used], axis=0, return_inverse=True)

@@ -26,7 +26,7 @@ The root holds all fits: each is a convex combination of the fits through q samp
 (Jacobi, with squared determinants as weights), in any coordinates; and variances up to the square of half the range of
 r, or of its largest magnitude where there is no constant.
 
-Theory: (J5) of docs/theory/regression.md, (JC4) of docs/theory/counts.md.
+Theory: (J5) of docs/theory/regression.md, (JC4) of docs/theory/counts.md, (VF7) of docs/theory/proof_families.md.
 """
 
 import itertools
@@ -52,13 +52,16 @@ class Regressions(Rules):
     Parameters
     ----------
     problem : Problem
-    columns, weights : ndarray, shape (p + 1, N) and (N,)
-        Regressors, then the response.
+    columns, weights : ndarray, shape (d, N) and (n,)
+        Regressors, then the response, with that of groups before it; weights are those of the samples.
     axes : ndarray, shape (q, p + 1)
         Places: regressors, then a value.
     """
 
     def __init__(self, problem, columns, weights, axes):
+        self.begins, self.has_sample_costs = problem.begins_of(columns.T), problem.place_of_groups is not None
+        sizes = np.diff(np.append(self.begins, columns.shape[1]))
+        self.n_rows, weights = sizes, np.repeat(weights, sizes)
         self.free, level = problem.family != "known_regression", problem.least_variance
         self.tied = problem.family == "shared_regression"
         unit = Fraction(math.sqrt(level))
@@ -96,6 +99,23 @@ class Regressions(Rules):
             self.low, self.high = hull(rows, enclosed(found))
         if self.free and problem.n_components > 1:
             self.low, self.high = np.append(self.low, 0.0), np.append(self.high, self.most)
+
+    def costs(self, low, high, slopes):
+        """
+        Return what samples of several rows cost at least in cells, (..., n).
+
+        Parameters
+        ----------
+        low, high : ndarray, shape (..., p)
+        slopes : ndarray, shape (..., F)
+        """
+        if slopes.ndim > 2:
+            self.quadratic(slopes)
+        a, terms = self.intercepts(low, high, slopes, None), len(self.reach) + 16
+        rows = a + slopes @ self.y.T
+        rows -= terms * UNIT * (np.abs(a) + (np.abs(slopes) @ self.reach)[..., np.newaxis])
+        total, size = (np.add.reduceat(part, self.begins, axis=-1) for part in (rows, np.abs(rows)))
+        return down(total - (self.n_rows + 2) * UNIT * size)
 
     def features(self, columns, reference):
         """Return what costs are linear in (N, F), and numbers (F,) in whose 4 rounding errors each of them is."""
@@ -326,19 +346,20 @@ def enclosed(numbers):
 
 def costs(problem, X, solution):
     """
-    Return costs (N, K) of the components of a solution, and sizes of their errors.
+    Return costs (n, K) of the components of a solution, and sizes of their errors.
 
     Parameters
     ----------
     problem : Problem
-    X : ndarray, shape (N, p + 1)
+    X : ndarray, shape (N, d)
+        Merged rows.
     solution : dict
         "coefficients" (K, p), with an intercept "intercepts" (K,), of free variances "variances" (K,), the same where
         all share one.
 
     Residuals are computed in fractions, and rounded once.
     """
-    K, p = problem.n_components, X.shape[1] - 1
+    K, p = problem.n_components, problem.n_regressors
     b = numbers(solution, "coefficients", "solution", (K, p))
     if problem.fit_intercept:
         b = np.column_stack([b, numbers(solution, "intercepts", "solution", (K,))])
@@ -356,4 +377,10 @@ def costs(problem, X, solution):
         for row, y in zip(rows, X[:, -1].tolist(), strict=True)
     ])  # fmt: skip
     squares, logs = np.square(residuals) / (2.0 * variances), np.log(variances)
-    return squares + 0.5 * (LOG_2_PI.high + logs), squares + np.abs(logs) + 2
+    found = squares + 0.5 * (LOG_2_PI.high + logs), squares + np.abs(logs) + 2
+    if problem.place_of_groups is None:
+        return found
+    begins = problem.begins_of(X)
+    n = np.diff(np.append(begins, len(X)))[:, np.newaxis]
+    cost, sizes = (np.add.reduceat(part, begins, axis=0) for part in found)
+    return cost, sizes * (1.0 + n / 16)

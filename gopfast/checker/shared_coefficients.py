@@ -49,6 +49,8 @@ class Problem:
     def __init__(self, record, X, sample_weight):
         if not isinstance(record, dict) or record.get("family") not in mixtures.LEVELS:
             raise ProofError("problem", "must be a mixture of regressions")
+        if "groups" in record:
+            raise ProofError("problem", "rows that belong together share no coefficient in proofs")
         self.record, own = record, {name: x for name, x in record.items() if name != "shared_coefficient"}
         self.mixture = mixture = mixtures.Problem(own, X, sample_weight)
         self.columns, self.weights, self.n_regressors = mixture.columns, mixture.weights, mixture.columns.shape[1] - 1

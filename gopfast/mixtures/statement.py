@@ -1,7 +1,7 @@
 """Statements of families that have more than columns: noise, different columns, posteriors, matrices, regressions.
 
 Theory: (V1) and (V8) of docs/theory/proofs.md, (J5) of docs/theory/regression.md, (JC4) of
-docs/theory/counts.md, (VF1), (VF2), (VF5) and (VF6) of docs/theory/proof_families.md.
+docs/theory/counts.md, (VF1), (VF2), (VF5), (VF6) and (VF7) of docs/theory/proof_families.md.
 """
 
 from types import SimpleNamespace
@@ -312,12 +312,12 @@ class MatrixStatement(Statement):
 class RegressionStatement(MatrixStatement):
     """The same of regressions: the checker is handed the places, and hands back the box of all fits."""
 
-    is_iterated = False  # both know of a component no more than that box
-
     def __init__(self, family, one, problem):
         design, d, p = family.design, problem.columns.shape[1], problem.n_regressors
         self.data, self.one, self.problem = family.data, one, problem
         places = [[*place[:p], value] for place, value in zip(design.places, design.values, strict=True)]
+        self.is_grouped = problem.place_of_groups is not None
+        self.is_iterated = self.is_grouped  # both know of a component no more than its box, but rows' costs add up
         self.reference, axes = np.zeros(d), np.array([[float(x) for x in row] for row in places])
         self.bounds, self.axes = Bounds(problem, self.reference, axes), axes.tolist()
         self.order, self.n_cell, self.n_components = np.arange(d), family.n_cell, family.n_components
@@ -336,10 +336,14 @@ class RegressionStatement(MatrixStatement):
         if self.bounds.rules.tied:  # in the core they differ by what is taken off for rounding
             linear = np.array(linear)
             linear[..., 0] = linear[..., 0].min(axis=1, keepdims=True)
+        if self.is_grouped:  # the last column is the rows' number, whose slope the checker finds
+            return linear[..., :-1], np.zeros(linear.shape[:2])
         return linear, constants
 
     def prices(self, prices):
         """Prices (M,) of the checker's samples: averages of those of equal ones, in the core (N,)."""
+        if self.is_grouped:  # groups are the core's samples
+            return prices
         problem, weights = self.problem, self.data.arrays()[1]
         rows, index = np.unique(problem.columns[problem.weights > 0], axis=0, return_inverse=True)
         if len(rows) == len(prices):
@@ -358,7 +362,9 @@ class RegressionStatement(MatrixStatement):
 class CountStatement(RegressionStatement):
     """The same of regressions of counts, whose costs the checker finds for every sample."""
 
-    is_iterated = True  # in smaller boxes tangents may prove less
+    def __init__(self, family, one, problem):
+        super().__init__(family, one, problem)
+        self.is_iterated = True  # in smaller boxes tangents may prove less
 
     def _hand_back(self, family):
         family.use_box(self.bounds.rules.low, self.bounds.rules.high)
@@ -366,10 +372,6 @@ class CountStatement(RegressionStatement):
     def slopes(self, constants, linear, quadratic, more):
         """Points that tangents are valued at, and whether they are, (L, K, q + 1); no constants."""
         return linear[..., : self.bounds.n_slopes], np.zeros(linear.shape[:2])
-
-    def prices(self, prices):
-        """Prices of the checker's samples; of rows that belong together those of the groups are the core's."""
-        return prices if self.problem.places["groups"] is not None else super().prices(prices)
 
     def solution(self, family, solution):
         """Weights, coefficients and intercepts."""

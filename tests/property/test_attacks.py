@@ -6,7 +6,7 @@ priors at 1; references are the models' definitions in extended precision. `make
 
 import numpy as np
 import pytest
-from fuzzing import boxes, classes, definitions, generator, searches
+from fuzzing import boxes, classes, clusters, definitions, generator, searches
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from support import problems
@@ -138,6 +138,36 @@ def test_attacks_find_classes_that_save_more_and_objectives_below_a_bound(monkey
     with pytest.raises(boxes.Failure, match="lower bound above"):
         for _ in range(20):
             classes.attack_negative(problem, rng, max_nodes=200)
+
+
+def test_attacks_find_clusters_that_save_more_and_objectives_below_a_bound(monkeypatch):
+    """The same of k-means."""
+    rng = np.random.default_rng(0)
+    problem = gopfast.KMeans(rng.normal(size=(12, 2)), 3)
+    assert clusters.attack_boxes(problem, rng) > 20
+    assert clusters.attack_solve(problem, rng)[0] == 2
+    with monkeypatch.context() as patch:
+        bound = clusters.Node.bound
+        patch.setattr(clusters.Node, "bound", lambda node, *others: [bound(node, *others), raised(node)][0])
+        with pytest.raises(boxes.Failure, match="a node's bound"):
+            for _ in range(20):
+                clusters.attack_boxes(problem, rng)
+
+    class Search(clusters.CenterSearch):
+        def search(self, *arguments):
+            sup, *others = super().search(*arguments)
+            return 0.98 * sup, *others
+
+    with monkeypatch.context() as patch:
+        patch.setattr(clusters, "CenterSearch", Search)
+        with pytest.raises(boxes.Failure, match="a cluster saves more"):
+            for _ in range(50):
+                clusters.attack_boxes(problem, rng)
+    units = clusters.Search.in_users_units
+    monkeypatch.setattr(clusters.Search, "in_users_units", lambda search, value: 1.02 * units(search, value))
+    with pytest.raises(boxes.Failure, match="lower bound above"):
+        for _ in range(20):
+            clusters.attack_negative(problem, rng, max_nodes=200)
 
 
 def raised(node):

@@ -16,6 +16,7 @@ FAMILIES = (
     "posterior empirical", "tied_diag", "regression", "regression known", "regression parabola", "multinomial",
     "multinomial prior", "known noise", "diag noise", "spherical noise",
     "mixed", "mixed missing", "regression shared", "gamma", "counts poisson", "counts binomial", "counts groups",
+    "regression groups", "regression known groups", "regression shared groups",
 )  # fmt: skip
 # Columns of Gaussian mixtures; None: one or two.
 COLUMNS = {
@@ -114,10 +115,14 @@ def random_regressions(rng, name, K):
     elif p == 2:
         X[:4, 1] = rng.permutation([0.0, 1.0, 1.0, 3.0])
     y = np.round(X @ rng.normal(size=p) * rng.choice([-1.0, 1.0], n) + rng.normal(size=n), 2) + rng.choice([0.0, 50.0])
+    name, grouped = (name or "").removesuffix("groups").strip(), (name or "").endswith("groups")
     level = {"noise_variance" if name == "known" else "variance_floor": rng.choice([0.1, 0.5])}
     if name == "shared":
         K, level["variance"] = max(K, 2), "shared"
     weights = rng.choice([0.5, 1.0, 3.7], n) if rng.random() < 0.4 else None
+    if grouped:
+        level["groups"] = rng.permutation(np.arange(n) % 4)
+        weights, K = None if weights is None else weights[level["groups"]], min(K, 4)
     intercept = bool(p > 1 or rng.random() < 0.8)
     try:
         return gopfast.RegressionMixture(X, y, K, sample_weight=weights, fit_intercept=intercept, **level)
@@ -389,7 +394,7 @@ CHANGES = {
 WITHOUT_PRICES = (
     "known empirical prior", "k-means", "biconvex", "tied_spherical", "tied",
     "three columns", "posterior", "posterior empirical", "tied_diag",
-    "known noise", "diag noise", "spherical noise", "regression shared",
+    "known noise", "diag noise", "spherical noise", "regression shared", "regression shared groups",
 )  # fmt: skip
 OF_PRICES = ("other_prices", "higher_prices", "other_scales", "other_cell_slopes", "missing_cell", "missing_cells",
              "moved_cells", "no_prices")  # fmt: skip

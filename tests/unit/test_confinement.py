@@ -13,6 +13,7 @@ from gopfast.search.search import Search
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.mechanisms import box_around
+from gopfast.mixtures.pricing import confinement
 from gopfast.mixtures.pricing.confinement import Confinement, home, touching, within, without
 from gopfast.mixtures.pricing.pricing_root import PricingBound
 from tests.unit.test_neighbourhood import counts, gaussian, known
@@ -236,6 +237,28 @@ def test_groups_are_of_cells_that_touch():
     assert home(np.array([0.5, 0.5]), of, low, high) == of[0]
     assert home(np.array([9.0, 9.0]), of, low, high) is None
     assert math.isfinite(of.sum())
+
+
+def test_groups_are_those_of_cells_one_after_the_other(monkeypatch):
+    """Also where few pairs of cells are compared at a time."""
+    rng = np.random.default_rng(0)
+    for pairs in (1, 7, 1_000_000):
+        monkeypatch.setattr(confinement, "PAIRS", pairs)
+        for _ in range(60):
+            m, n = rng.integers(0, 40), rng.integers(1, 4)
+            low = rng.integers(0, 12, (m, n)).astype(float)
+            high = low + rng.integers(0, 3, (m, n))
+            of = np.full(m, -1)
+            for first in range(m):
+                todo = [first] if of[first] < 0 else []
+                number = of.max() + 1
+                while todo:
+                    at = todo.pop()
+                    of[at] = number
+                    near = (of < 0) & ((low <= high[at]) & (high >= low[at])).all(axis=1)
+                    of[near] = number
+                    todo.extend(np.flatnonzero(near))
+            np.testing.assert_array_equal(touching(low, high), of)
 
 
 def test_a_bound_that_is_asked_beyond_its_last_step_has_no_more_to_tell():

@@ -290,8 +290,8 @@ def test_rows_of_a_group_are_of_one_component(model):
     order = rng.permutation(18)
     moved = RegressionMixture(np.column_stack([x, of, y])[order], n_components=2, groups="2", **model)
     assert gopfast.solve(moved).objective == pytest.approx(result.objective, abs=0.01)
-    with pytest.raises(InputError, match="proofs have no entry yet"):
-        gopfast.solve(problem, proof=True)
+    proved = gopfast.solve(problem, proof=True, max_nodes=200, log=False)
+    assert gopfast.check(proved.proof, problem.X, None, problem).lower_bound == proved.lower_bound
     one = RegressionMixture(x, y, 1, groups=of, **model)  # all rows are of one component: groups say nothing
     assert one.objective(**one.maximize(np.ones((18, 1)))) == pytest.approx(gopfast.solve(one).objective, abs=1e-6)
     assert gopfast.solve(one).objective == pytest.approx(

@@ -32,6 +32,7 @@ from gopfast.mixtures.pricing.tuning import (
     MOST_GROUPED,
     NEAR,
     NEAR_LOSS,
+    PAIRS,
     SHARE,
     WITHIN,
     WORTH,
@@ -247,17 +248,42 @@ def moved(box, end, j, value):
 
 def touching(low, high):
     """Return for cells (m, n), (m, n) the number of the group that they belong to, of cells that touch (m,)."""
-    of, number = np.full(len(low), -1), 0
-    for first in range(len(low)):
-        if of[first] >= 0:
-            continue
-        of[first], todo = number, [first]
-        while todo:
-            at = todo.pop()
-            near = np.flatnonzero((of < 0) & ((low <= high[at]) & (high >= low[at])).all(axis=1))
-            of[near] = number
-            todo.extend(near)
-        number += 1
+    m = len(low)
+    # along one column only the next ones in its order can touch a cell: the column that leaves fewest
+    orders = np.argsort(low, axis=0, kind="stable")
+    ends = [np.searchsorted(low[order, j], high[order, j], side="right") for j, order in enumerate(orders.T)]
+    column = int(np.argmin([end.sum() for end in ends]))
+    order, end = orders[:, column], ends[column]
+    low, high, of = low[order], high[order], np.arange(m)
+    number_of_next = end - np.arange(m)
+    parts = np.searchsorted(np.cumsum(number_of_next), np.arange(0, number_of_next.sum() + PAIRS, PAIRS), side="right")
+    for begin, stop in zip(parts[:-1], parts[1:], strict=True):
+        one = np.repeat(np.arange(begin, stop), number_of_next[begin:stop])
+        other = one + np.arange(len(one)) - np.repeat(np.cumsum(number_of_next[begin:stop]), number_of_next[begin:stop])
+        other += np.repeat(number_of_next[begin:stop], number_of_next[begin:stop])
+        for j in range(low.shape[1]):
+            near = (low[other, j] <= high[one, j]) & (high[other, j] >= low[one, j])
+            one, other = one[near], other[near]
+        of = joined(of, one, other)
+    found = np.empty(m, dtype=int)
+    found[order] = of
+    # numbered by their first cells
+    _, first, number = np.unique(found, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
+
+
+def joined(of, one, other):
+    """Return the least cell (m,) of each one's group, once the groups of `one` and `other` (e,), in pairs, are one."""
+    while len(one):
+        least, most = np.minimum(of[one], of[other]), np.maximum(of[one], of[other])
+        apart = least < most
+        one, other, least, most = one[apart], other[apart], least[apart], most[apart]
+        np.minimum.at(of, most, least)
+        while True:
+            next_of = of[of]
+            if np.array_equal(next_of, of):
+                break
+            of = next_of
     return of
 
 

@@ -119,8 +119,10 @@ CONFINEMENT_MOST_CELLS = 10_000
 # of the components that are left free by questions about all sides at once: then single sides are in vain | part |
 # [0, 1] | not measured
 WORTH = 0.5
-# cells to look for groups in | cells | [0, inf) | not measured
-MOST_GROUPED = 6_000
+# cells to look for groups in | cells | [0, inf) | docs/notebook/confinement.md
+MOST_GROUPED = 30_000
+# of cells that are compared at a time | pairs | [1, inf) | argument: some 30 MB
+PAIRS = 1_000_000
 # multipliers of atoms that go | weight of the samples | [0, 1) | not measured
 CONFINEMENT_IDLE = 1e-6
 

@@ -449,8 +449,6 @@ class RegressionMixture(MixtureProblem):
             )
 
     def _record_of_proof(self):
-        if self.groups is not None:
-            return None
         known = self.noise_variance is not None
         name, level = ("noise_variance", self.noise_variance) if known else ("variance_floor", self.variance_floor)
         is_shared = self._is_shared and self.n_components > 1
@@ -459,8 +457,10 @@ class RegressionMixture(MixtureProblem):
             "family": family, "n_components": self.n_components,
             name: [float(level)], "fit_intercept": self.fit_intercept,
         }  # fmt: skip
-        if len(self._all_shared) > 1:
+        if len(self._all_shared) > 1 or (self._shared_at is not None and self.groups is not None):
             return None
+        if self.groups is not None:
+            found["groups"] = int(self.groups) - 1
         return found if self._shared_at is None else {**found, "shared_coefficient": self._shared_at}
 
     def _closed_form(self, X, w):

@@ -370,10 +370,13 @@ cdef class CountFamily(Family):
         cdef int k, j, l, a, q = self.n_coefficients
         cdef real s, curvature, middle
         cdef real b[MOST_COEFFICIENTS]
+        cdef real of[MOST_COEFFICIENTS + MOST_COEFFICIENTS * MOST_COEFFICIENTS]
         cdef CountCell cell
-        cdef const real *of
         for k in range(self.n_components):
-            a, s, of = k * self.n_cell, mass[k] if mass[k] > NO_MASS else 0, moments + k * self.n_statistics
+            a, s = k * self.n_cell, mass[k] if mass[k] > NO_MASS else 0
+            for j in range(self.n_statistics):  # moments are about what stands in the place of centers
+                l = k * self.n_statistics + j
+                of[j] = moments[l] + s * sub.minorant.centers[l]
             self.open_cell(low + a, high + a, &cell)
             if s > 0:
                 self.least_squares(s, of, b)

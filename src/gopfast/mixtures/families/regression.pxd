@@ -7,6 +7,16 @@ from gopfast.search.types cimport index, real
 cdef enum:
     MOST_COEFFICIENTS = 8
 
+cdef extern from "strips.h" nogil:
+    enum:
+        STRIP_ROWS
+    void strip_rows(int n, int q, index stride, const real *response, const real *regressors, const real *center,
+                    const real *half, real *residual, real *reach)
+    real strip_squares(int n, const real *residual, const real *reach, real moved, real *square)
+    void strip_costs(int n, const real *square, real least, real most, real low_log, real high_log, real *costs)
+    real strip_farthest(int m, int q, const real *sizes, const real *half)
+    real strip_saturated(int n, const real *z, const real *near, const real *shares, real factor)
+
 # A cell's boxes and minorant. All in core units; q coefficients.
 cdef struct RegressionCell:
     real center[MOST_COEFFICIENTS]
@@ -34,7 +44,7 @@ cdef class RegressionFamily(Family):
     cdef real[::1] low, high                        # (q,) box of all fits
     cdef real[::1] largest                          # (q,) of |z_j|
     cdef real[::1] response                         # (n,) y
-    cdef real[:, ::1] regressors                    # (n, q) z
+    cdef real[:, ::1] regressors                    # (q, n) z
     cdef index[::1] begins                          # (n + 1,) of the rows of each sample
     cdef int place_of_mass                          # 1 + column of their number; 0: each sample is one row
     cdef real mass_of_rows                          # sum of the weights of all rows
@@ -48,9 +58,12 @@ cdef class RegressionFamily(Family):
     cdef int place_of_variance(self, int k) noexcept nogil
     cdef void charge_rows(self, pass_costs *costs, int k) noexcept nogil
     cdef real rows_of(self, real mass, const real *moments) noexcept nogil
-    cdef real strip(self, index i, const RegressionCell *cell, real *reach) noexcept nogil
-    # OUT cell: of component k, of a box of all.
+    # OUT (STRIP_ROWS,), as `strip_rows` says, of rows from the first on, before the end.
+    cdef int strips(self, index first, index end, const RegressionCell *cell, real *residual,
+                    real *reach) noexcept nogil
+    # OUT cell: of component k, of a box of all; its reach, and a slope that takes it into account, by `flatten`.
     cdef void open_cell(self, int k, const real *low, const real *high, RegressionCell *cell) noexcept nogil
+    cdef void flatten(self, RegressionCell *cell) noexcept nogil
     # OUT to (1 + F,), added: `times` the squares about the coefficients b.
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil
     # The same of `times` (sum_j h_j |z_j|)^2.

@@ -121,7 +121,7 @@ cdef class RegressionFamily(Family):
         self.low, self.high = np.array(design.low), np.array(design.high)
         self.largest, self.largest_response = np.abs(z).max(axis=1), np.abs(y).max()
         self.has_sample_costs = n_components == 1
-        self.response, self.regressors = np.array(y), np.array(z.T, order="C")
+        self.response, self.regressors = np.array(y), np.array(z, order="C")
         self.sizes = np.ascontiguousarray(np.abs(np.unique(z, axis=1)))
         self.ceiling = design.largest_variance
         self.pooled = (columns * weights).sum(axis=1) / self.mass_of_rows
@@ -159,8 +159,6 @@ cdef class RegressionFamily(Family):
             cell.center[j] = middle_of(low[j], high[j])
             cell.half[j] = half_width(low[j], high[j], cell.center[j])
             cell.size += self.largest[j] * (max(fabs(low[j]), fabs(high[j])) + cell.half[j])
-        cell.reach = self.farthest(cell.half)
-        cell.reach *= cell.reach
         cell.size = cell.size * (1 + 32 * ROUND) + LEAST_SIZE
         cell.moved = MOVED * cell.size
         cell.part = min(0.5, cell.moved)
@@ -169,20 +167,17 @@ cdef class RegressionFamily(Family):
         cell.least, cell.most, cell.value = v0, v1, line_cost(v0, 1.0)
         slope = chord_slope(v0, v1) if self.free_variance else 0.5
         cell.full = cell.slope = min(slope, MOST_ROUNDING / cell.rounding)
+
+    cdef void flatten(self, RegressionCell *cell) noexcept nogil:
+        """OUT: how far regressions of the cell lie apart, and so the slope of the minorant in use."""
+        cell.reach = self.farthest(cell.half)
+        cell.reach *= cell.reach
         if cell.reach * cell.slope > self.most_lost:
             cell.slope = self.most_lost / cell.reach
 
     cdef real farthest(self, const real *half) noexcept nogil:
         """At most sum_j h_j |z_j| over the samples, about."""
-        cdef index i
-        cdef int j
-        cdef real x, most = 0
-        for i in range(self.sizes.shape[1]):
-            x = 0
-            for j in range(self.n_coefficients):
-                x += half[j] * self.sizes[j, i]
-            most = max(most, x)
-        return most
+        return strip_farthest(<int> self.sizes.shape[1], self.n_coefficients, &self.sizes[0, 0], half)
 
     cdef void add_squares(self, real times, const real *b, real *to) noexcept nogil:
         cdef int j, l, q = self.n_coefficients
@@ -211,6 +206,7 @@ cdef class RegressionFamily(Family):
             slope = self.least_slope(low, high)
         for k in range(self.n_components):
             self.open_cell(k, low, high, &cell)
+            self.flatten(&cell)
             cell.slope = min(slope, cell.slope)
             linear = costs.linear + k * F
             for s in range(F):
@@ -244,6 +240,7 @@ cdef class RegressionFamily(Family):
         cdef RegressionCell cell
         for k in range(self.n_components):
             self.open_cell(k, low, high, &cell)
+            self.flatten(&cell)
             slope = min(slope, cell.slope)
         return slope
 
@@ -278,6 +275,7 @@ cdef class RegressionFamily(Family):
         clear(facet, True, first * (1 + F), n * (1 + F))
         for k in range(n):
             self.open_cell(first + k, low, high, &cell)
+            self.flatten(&cell)
             reach = max(reach, cell.reach)
             to = facet.coefficients + k * (1 + F)
             # exactly what the minorant holds: rounding up to the cap is in the minorant's margin
@@ -431,64 +429,72 @@ cdef class RegressionFamily(Family):
             else:
                 point[a] += clip(0.3 * middle, -unit, unit)
 
-    cdef real strip(self, index i, const RegressionCell *cell, real *reach) noexcept nogil:
-        """A row's residual at the middle of a cell; OUT reach: half the width of its strip."""
-        cdef int j
-        cdef real residual = self.response[i]
-        reach[0] = 0
-        for j in range(self.n_coefficients):
-            residual -= cell.center[j] * self.regressors[i, j]
-            reach[0] += cell.half[j] * fabs(self.regressors[i, j])
-        return residual
+    cdef int strips(self, index first, index end, const RegressionCell *cell, real *residual,
+                    real *reach) noexcept nogil:
+        """Residuals of the next rows at the middle of a cell, and half the widths of their strips; how many."""
+        cdef int n = <int> min(end - first, STRIP_ROWS)
+        strip_rows(n, self.n_coefficients, self.response.shape[0], &self.response[first], &self.regressors[0, first],
+                   cell.center, cell.half, residual, reach)
+        return n
 
     cdef bint least_costs(self, const real *low, const real *high, real *out) noexcept nogil:
         """By the rows' own distances from the strip that regressions of the cell run through (J6)."""
         cdef RegressionCell cell
-        cdef index i, s
-        cdef real residual, reach, away, square, least, most, c, n
-        cdef real low_log, high_log
+        cdef index s = 0, m = self.response.shape[0], first = 0
+        cdef int at, n
+        cdef real residual[STRIP_ROWS]
+        cdef real reach[STRIP_ROWS]
+        cdef real square[STRIP_ROWS]
+        cdef real least, most, low_log, high_log, number, farthest = 0, total = 0
         self.open_cell(0, low, high, &cell)
         least = max(1.0, cell.least) if self.free_variance else 1
         most = max(1.0, cell.most) if self.free_variance else 1
         low_log, high_log = 0.5 * log(2 * M_PI * least), 0.5 * log(2 * M_PI * most)
-        for s in range(self.data.core.n_samples):
-            square, n = 0, self.begins[s + 1] - self.begins[s]
-            for i in range(self.begins[s], self.begins[s + 1]):
-                residual = self.strip(i, &cell, &reach)
-                away = max(0.0, fabs(residual) - reach - 4 * cell.moved)
-                square += away * (away * (1 - 4 * ROUND))
-            square /= n
-            if square <= least:
-                c = low_log + 0.5 * square / least
-            elif square >= most:
-                c = high_log + 0.5 * square / most
-            else:
-                c = 0.5 * (log(2 * M_PI * square) + 1)
-            out[s] = n * (c - (31 + n) * ROUND * (1 + fabs(c)))
-        return cell.reach <= FINE * least
+        while first < m:
+            n = self.strips(first, m, &cell, residual, reach)
+            farthest = max(farthest, strip_squares(n, residual, reach, 4 * cell.moved, square))
+            if not self.place_of_mass:
+                strip_costs(n, square, least, most, low_log, high_log, out + first)
+            for at in range(n if self.place_of_mass else 0):
+                total += square[at]
+                if first + at + 1 < self.begins[s + 1]:
+                    continue
+                number = self.begins[s + 1] - self.begins[s]
+                total /= number
+                strip_costs(1, &total, least, most, low_log, high_log, out + s)
+                out[s] = number * (out[s] - (number - 1) * ROUND * (1 + fabs(out[s])))
+                total = 0
+                s += 1
+            first += n
+        return farthest * farthest <= FINE * least
 
     cdef void lost_by_samples(self, const real *low, const real *high, const real *shares, real *error) noexcept nogil:
         """Saturated row by row: who is far from all regressions of the cell loses nothing worth a split."""
         cdef RegressionCell cell
-        cdef index i, s
-        cdef int j, q = self.n_coefficients
-        cdef real residual, reach, least, most, v, near, mass = 0
+        cdef index s = 0, m = self.response.shape[0], first = 0
+        cdef int at, n, j, q = self.n_coefficients
+        cdef real residual[STRIP_ROWS]
+        cdef real reach[STRIP_ROWS]
+        cdef real share[STRIP_ROWS]
+        cdef real least, most, v, mass = 0
         self.open_cell(0, low, high, &cell)
         least = max(1.0, cell.least) if self.free_variance else 1
         most = max(1.0, cell.most) if self.free_variance else 1
         v = sqrt(least * most)
         for j in range(q):
             error[j] = 0
-        for s in range(self.data.core.n_samples):
-            if shares[s] <= 0:
-                continue
-            mass += shares[s] * (self.begins[s + 1] - self.begins[s])
-            for i in range(self.begins[s], self.begins[s + 1]):
-                residual = self.strip(i, &cell, &reach)
-                near = min(fabs(residual), reach) + 0.5 * reach
-                for j in range(q):
-                    error[j] += shares[s] * SATURATED * log1p(
-                        cell.half[j] * fabs(self.regressors[i, j]) * near / (v * SATURATED))
+        while first < m:
+            n = self.strips(first, m, &cell, residual, reach)
+            for at in range(n):
+                while first + at >= self.begins[s + 1]:
+                    s += 1
+                share[at] = shares[s]
+                mass += share[at]
+                residual[at] = min(fabs(residual[at]), reach[at]) + 0.5 * reach[at]
+            for j in range(q):
+                error[j] += SATURATED * strip_saturated(n, &self.regressors[j, first], residual, share,
+                                                        cell.half[j] / (v * SATURATED))
+            first += n
         if self.free_variance:
             error[q] = 0.5 * mass * log(most / least)
 
@@ -569,8 +575,8 @@ cdef class RegressionFamily(Family):
         return self.suggestion
 
     def provable(self):
-        """Itself; no rows that belong together."""
-        return None if self.place_of_mass else self
+        """Itself."""
+        return self
 
     @property
     def owner(self):

@@ -248,9 +248,9 @@ cdef class CellPricing:
 
     cdef real evaluate_samples(self, Pricing *at, const real *low, const real *high, bint *is_fine) noexcept nogil:
         """A data pass at no costs but what is taken off the prices."""
-        cdef int d = self.family.n_columns, j
         cdef index i, n = self.family.data.core.n_samples
         cdef price_sums *part = &at.parts[0]
+        cdef pass_data data = self.family.data.core.samples
         is_fine[0] = self.family.least_costs(low, high, at.own)
         for i in range(n):
             at.own[i] = self.prices[i] - at.own[i] + 4 * ROUND * (fabs(self.prices[i]) + fabs(at.own[i]))
@@ -259,11 +259,9 @@ cdef class CellPricing:
         at.costs.offsets[0] = at.rounding.offsets[0] = 0
         for i in range(self.family.n_each):
             at.costs.each[i] = 0
-        for j in range(d):
-            at.costs.centers[j] = at.costs.linear[j] = at.costs.quadratic[j] = 0
-            at.rounding.linear[j] = at.rounding.quadratic[j] = 0
-        run_price(&self.family.data.core.samples, self.family.data.core.total_weight, at.own, &at.costs, &at.rounding,
-                  PRICE_VALUE, at.scratch, part)
+        data.n_columns = 0
+        run_price(&data, self.family.data.core.total_weight, at.own, &at.costs, &at.rounding, PRICE_VALUE, at.scratch,
+                  part)
         at.sums.value = part.value
         at.n_passes += 1
         at.n_terms += n
@@ -453,14 +451,20 @@ cdef class CellPricing:
         self.choose_variable(at, cell)
 
     cdef void choose_split_by_samples(self, Pricing *at, Node *cell) noexcept nogil:
-        cdef index n = self.family.n_connected, i
+        cdef index n = self.family.n_connected, m = self.family.data.core.samples.n_padded, i
         cdef int f
-        cdef const real[:, ::1] columns = self.family.data.columns
+        cdef const real *column = self.family.data.core.samples.columns
+        cdef real a, b, c, d
         at.sums.mass = self.take_column(at, &at.parts[0])
         for f in range(self.family.n_statistics):
-            at.sums.first[f] = 0
-            for i in range(self.family.data.core.n_samples):
-                at.sums.first[f] += at.own[i] * columns[f, i]
+            a = b = c = d = 0
+            for i in range(0, m, 4):  # padded to a multiple; four sums, as one would wait for itself
+                a += at.own[i] * column[i]
+                b += at.own[i + 1] * column[i + 1]
+                c += at.own[i + 2] * column[i + 2]
+                d += at.own[i + 3] * column[i + 3]
+            at.sums.first[f] = (a + b) + (c + d) - at.sums.mass * at.sub.minorant.centers[f]
+            column += m
         self.family.split_points(node_low(cell), node_high(cell, n), &at.sub, &at.sums.mass, at.sums.first, 0,
                                  node_point(cell, n), at.error)
         self.family.lost_by_samples(node_low(cell), node_high(cell, n), at.own, at.error)

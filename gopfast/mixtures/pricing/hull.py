@@ -6,7 +6,7 @@ hull, the distances of both from it, and one angle, which `hull_cells` bounds ov
 is one coordinate more. Around every component of the incumbent there is a ball, in one coordinate, the distance from
 it; cells in a ball have its bound.
 
-Theory: (Y4), (Y5), (Y7) and (Y9) to (Y11) of docs/theory/hull.md.
+Theory: (Y4), (Y5) and (Y7) of docs/theory/hull.md, (YN2) and (YN3) of docs/theory/near.md.
 """
 
 import heapq

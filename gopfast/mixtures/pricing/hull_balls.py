@@ -4,7 +4,7 @@ Balls around a component, of its mean and precision: one coordinate, the distanc
 Costs are linear in a component's precision s and in s m, but for a term of all samples that is convex. In coordinates
 in which that is half the squared distance, to second order, a ball is that of a known variance with one column more.
 
-Theory: (Y4) and (Y7) of docs/theory/hull.md.
+Theory: (Y4) and (Y7) of docs/theory/hull.md, (YN3) of docs/theory/near.md.
 """
 
 import math

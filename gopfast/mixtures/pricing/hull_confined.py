@@ -1,7 +1,7 @@
 """
 Prices that lose less, where every component of a better solution is known to be near one of the incumbent's.
 
-Theory: (Y11) of docs/theory/hull.md.
+Theory: (YN3) of docs/theory/near.md.
 """
 
 import math

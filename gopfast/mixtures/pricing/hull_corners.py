@@ -1,7 +1,7 @@
 """
 Bounds of cells of the hull by their corners: right to the second order in a cell's sides.
 
-Theory: (Y9) of docs/theory/hull.md.
+Theory: (YN1) of docs/theory/near.md.
 """
 
 import itertools

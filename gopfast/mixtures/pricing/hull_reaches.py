@@ -4,7 +4,7 @@ How far from the incumbent's components nothing saves more than these do, in any
 Around a component cells have two coordinates, the distance from it and the precision's logarithm. Ranges of the latter
 are followed outwards, shell by shell, as long as a shell's bound is below what the components are known to save.
 
-Theory: (Y10) of docs/theory/hull.md.
+Theory: (YN2) of docs/theory/near.md.
 """
 
 import numpy as np

@@ -198,7 +198,7 @@ def test_no_component_saves_more_than_its_ball_says(shape, n, d, K):
         precision = math.exp(rng.uniform(-2.0, -0.2))
         mean = m[k] + rng.choice([0.0, 0.1]) * rng.standard_normal(d)
         prices = prices - 0.5 * d * rng.choice([0.0, 1.0]) * math.log(precision)
-        raised = prices + frame.rounding(np.abs(prices).max(), 1.0)
+        raised = frame.raised(prices)
         ball = Ball(z, weights, raised, labels, K, mean, precision, True, *[1e-3 * weights.sum()] * 2,
                     rng.uniform(-2, 0))  # fmt: skip
         while ball.grow():

@@ -28,7 +28,7 @@ class Case:
         self.frame = Frame(self.columns, means)
         self.z, self.means = self.frame.samples, self.frame.means
         self.prices, self.labels = priced(rng, self.z, self.means, self.weights, label)
-        self.raised = self.prices + self.frame.rounding(np.abs(self.prices).max(), 1.0)
+        self.raised = self.frame.raised(self.prices)
         parts = [self.labels == k for k in range(K)]
         made = [moments_of(self.z[:, own], self.weights[own], self.raised[own], 0.8 if free else 1.0,
                            self.frame.diameter) for own in parts]  # fmt: skip
@@ -132,6 +132,7 @@ def test_components_within_reach_save_no_more_than_is_asked(shape, n, d, K, free
         assert (reach.high >= reach.low).all()
         assert reach.low.min() == least and reach.high.max() == 0.0
         assert math.fsum(reach.high - reach.low) == pytest.approx(-least)
+        assert reach.within(np.array([0.1]), np.array([0.2])) == 0.0  # of other precisions nothing is known
         for _ in range(60):
             j = rng.integers(len(reach.radii))
             log_s = rng.uniform(reach.low[j], reach.high[j])

@@ -19,7 +19,7 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.hull_atoms import Atoms
-from gopfast.mixtures.pricing.hull_balls import Ball
+from gopfast.mixtures.pricing.hull_balls import ball_around
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_confined import Confined
 from gopfast.mixtures.pricing.hull_corners import Corners
@@ -119,17 +119,14 @@ class HullBound(Learner):
         yield from atoms.price_well()
         self.prices, self.labels, self.attained = atoms.prices, atoms.labels, atoms.values.max()
         self.total = self._total_of(self.prices)
-        self.raised = self.prices + frame.rounding(np.abs(self.prices).max(), 1.0)
+        self.raised = frame.raised(self.prices)
         yield
         enough = self.attained + TOLERANCE * self.total_weight
         cut = self._cut(enough)
         for k in range(len(atoms.means)):
-            ball = Ball(frame.samples, w, self.raised, self.labels, len(atoms.means), atoms.means[k],
-                        atoms.precisions[k], self.free, enough, cut, math.log(atoms.masses[k] / self.total_weight),
-                        self.threads)  # fmt: skip
-            self.balls.append(ball)
+            self.balls.append(ball_around(atoms, k, self.raised, enough, cut, self.threads))
             yield
-            while ball.grow():
+            while self.balls[k].grow():
                 yield
         yield from self._begin_cells()
 
@@ -158,13 +155,13 @@ class HullBound(Learner):
             own = self.labels == k
             made.append(moments_of(z[:, own], w[own], self.raised[own], precision, reach))
             yield
-        centers = np.array([one[0] for one in made])
+        centers, moments = (np.array(part) for part in zip(*made, strict=True))
         order = frame.order(self.labels)
         yield
         along, across = z[:q][:, order], z[q:][:, order]
         self.cells_at = HullCells(along, across, w[order], self.labels[order], self._places(centers),
                                   self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
-        self.cells_at.set_prices(self.raised[order], np.array([one[1] for one in made]))
+        self.cells_at.set_prices(self.raised[order], moments)
         self.place = self._places(atoms.means)
         self.corners = Corners(self.cells_at, self.n_columns, self.free)
         yield
@@ -177,7 +174,7 @@ class HullBound(Learner):
         self.heap, self.n_cells = [], 0
         self.target, self.mark = max(ball.bounds[0] for ball in self.balls), (PATIENCE, math.inf)
         self._confine()
-        yield from self._begin_reaches(centers, np.array([one[1] for one in made]), least)
+        yield from self._begin_reaches(centers, moments, least)
         far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
         low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
         ends = np.linspace(least, 0.0, 1 + max(1, math.ceil(-least / ROOT_RANGE)))
@@ -226,7 +223,8 @@ class HullBound(Learner):
         for k, (place, ball) in enumerate(zip(self.place, self.balls, strict=True)):
             away = np.maximum(np.abs(low[:, : q + 1] - place), np.abs(high[:, : q + 1] - place))
             away[:, q] = high[:, q] + place[q]
-            away = np.sqrt(np.square(away).sum(axis=1)) * (1 + 1e-12)
+            # places are of coordinates that may be long beside their differences
+            away = np.sqrt(np.square(away).sum(axis=1)) * (1 + 1e-12) + 16 * ROUND * self.frame.diameter
             found = np.minimum(found, ball.said_of(away, s_low, s_high))
             near = (away <= within[:, k]) | ball.holds(away, s_low, s_high)
             found = np.where(near, np.minimum(found, self.enough), found)
@@ -325,7 +323,7 @@ class HullBound(Learner):
 
     def _prices_of_confined(self):
         """Go on with prices that lose less, as every component of a better solution is in a ball, and yield often."""
-        self.confined = Confined(self.frame, self.weights, self.atoms, self.balls, self.threads)
+        self.confined = Confined(self.frame, self.atoms, self.balls, self.threads)
         for found in self.confined.prices():
             if found is not None:
                 prices, supremum = found

@@ -200,6 +200,27 @@ class Ball:
         return np.sqrt(np.maximum(*radius)) * (1 + 1e-12) + 1e-13
 
 
+def ball_around(atoms, k, prices, enough, cut, threads=1):
+    """
+    Return the ball around a component, whose shells are still to be bounded.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        That samples have been shared out among.
+    k : int
+        Its number.
+    prices : ndarray, shape (n,)
+        Raised by the rounding of coordinates.
+    enough, cut : float
+        See `Ball`.
+    threads : int
+    """
+    scale = math.log(atoms.masses[k] / math.fsum(atoms.weights))
+    return Ball(atoms.samples, atoms.weights, prices, atoms.labels, len(atoms.means), atoms.means[k],
+                atoms.precisions[k], atoms.free, enough, cut, scale, threads)  # fmt: skip
+
+
 def bends(radii, d):
     """
     Return at least what half the squared distance exceeds the convex term by, within each radius.

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from gopfast.mixtures.pricing.hull_balls import Ball
+from gopfast.mixtures.pricing.hull_balls import ball_around
 from gopfast.mixtures.pricing.tuning import (
     HULL_CONFINED_AMBIGUOUS as AMBIGUOUS,
     HULL_CONFINED_HEIGHTS as HEIGHTS,
@@ -24,7 +24,6 @@ class Confined:
     Parameters
     ----------
     frame : Frame
-    weights : ndarray, shape (n,)
     atoms : Atoms
         That samples have been shared out among; they move.
     balls : sequence of Ball
@@ -32,10 +31,9 @@ class Confined:
     threads : int
     """
 
-    def __init__(self, frame, weights, atoms, balls, threads=1):
-        self.frame, self.weights, self.atoms, self.threads = frame, weights, atoms, threads
+    def __init__(self, frame, atoms, balls, threads=1):
+        self.frame, self.atoms, self.threads, self.n_terms = frame, atoms, threads, 0
         self.regions = [(ball.mean, *ball.inner_box()) for ball in balls]
-        self.n_terms, self.free = 0, atoms.free
 
     def prices(self):
         """
@@ -46,16 +44,15 @@ class Confined:
         None or tuple of ndarray, shape (n,), and float
             None after a part of the work.
         """
-        atoms, w = self.atoms, self.weights
+        atoms = self.atoms
+        tolerance = TOLERANCE * math.fsum(atoms.weights)
         for how in zip(HEIGHTS, AMBIGUOUS, REACHED, strict=True):
             for _ in atoms.price(*how):
                 yield None
-            raised = atoms.prices + self.frame.rounding(np.abs(atoms.prices).max(), 1.0)
-            enough, most = atoms.values.max() + TOLERANCE * math.fsum(w), 0.0
+            raised, enough = self.frame.raised(atoms.prices), atoms.values.max() + tolerance
+            most = 0.0
             for k, (mean, away, s_low, s_high) in enumerate(self.regions):
-                scale = math.log(atoms.masses[k] / math.fsum(w))
-                ball = Ball(self.frame.samples, w, raised, atoms.labels, len(atoms.means), atoms.means[k],
-                            atoms.precisions[k], self.free, enough, enough, scale, self.threads)  # fmt: skip
+                ball = ball_around(atoms, k, raised, enough, enough, self.threads)
                 yield None
                 while ball.grow():
                     yield None

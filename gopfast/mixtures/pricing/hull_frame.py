@@ -66,6 +66,10 @@ class Frame:
         moved = precision * (2.0 * self.shift * D + self.defect * D * D + 8 * (d + 8) * ROUND * D * D)
         return moved + 64 * (2 * d + 8) * ROUND * (largest + 1000.0 + d * abs(math.log(max(precision, 1e-300))))
 
+    def raised(self, prices):
+        """Return prices (n,) raised by what coordinates are rounded by, for components of precisions up to 1."""
+        return prices + self.rounding(np.abs(prices).max(), 1.0)
+
     def order(self, labels):
         """Return an order of the samples in which those of a label that are near each other follow each other."""
         q = self.n_along

@@ -9,7 +9,7 @@ Theory: (YN2) of docs/theory/near.md.
 
 import numpy as np
 
-from gopfast.mixtures.pricing.hull_cells import HullCells
+from gopfast.mixtures.pricing.hull_cells import MEAN, HullCells
 from gopfast.mixtures.pricing.hull_corners import Corners
 from gopfast.mixtures.pricing.tuning import (
     HULL_PART_OF_THE_WAY as PART_OF_THE_WAY,
@@ -68,8 +68,11 @@ class Reach:
         away = np.linalg.norm(centers - ball.mean, axis=1)[:, None]
         self.cells = HullCells(np.zeros((0, len(order))), z[:, order], weights[order], labels[order], away,
                                d * ball.free, n_threads=threads, skip=SKIP_CELLS)  # fmt: skip
-        # no precision is above 1
-        self.cells.set_prices(prices[order] + 16 * (d + 8) * ROUND * diameter * diameter, moments)
+        # what differences and distances are off by, of samples and of centers; no precision is above 1
+        more = 16 * (d + 8) * ROUND * diameter * diameter
+        moments = moments.copy()
+        moments[:, MEAN] += more
+        self.cells.set_prices(prices[order] + more, moments)
         self.corners = Corners(self.cells, d, ball.free)
         n = max(1, int(np.ceil(-least / REACH_RANGE)))
         ends = np.linspace(least, 0.0, n + 1)
@@ -134,4 +137,4 @@ class Reach:
         """Return the radius (m,) for ranges of the precision's logarithm, (m,) each."""
         touched = (self.low < high[:, None]) & (self.high > low[:, None])
         touched |= (self.low <= low[:, None]) & (self.high >= high[:, None])  # ranges of one point
-        return np.where(touched, self.radii, np.inf).min(axis=1, initial=np.inf)
+        return np.where(touched.any(axis=1), np.where(touched, self.radii, np.inf).min(axis=1), 0.0)

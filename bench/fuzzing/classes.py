@@ -107,9 +107,27 @@ def check_bound(what, bound, attained, said):
 def attack_solve(problem, rng):
     """Solve a problem and check the result; returns (solves, status)."""
     rows, used = rows_of(problem), problem.sample_weight > 0.0
+    size = sum(w * row[-1] ** 2 for w, row in zip(rows.weights, rows.exact, strict=True))
+    return check_solve(problem, rng, rows, size, lambda found: sum(own for _, own in rows.fits(found.labels[used])))
+
+
+def check_solve(problem, rng, rows, size, value_of):
+    """
+    Solve a problem, again from the result, and check both; returns (solves, status).
+
+    Parameters
+    ----------
+    problem : ClusterwiseRegression or KMeans
+    rng : Generator
+    rows : Rows
+    size : Fraction
+        Sum of squares of what is fitted.
+    value_of : callable
+        The exact objective of a result.
+    """
     result, options, said = solved(problem, rng)
-    own = sum(squares for _, squares in rows.fits(result.labels[used]))
-    size = ROUNDING * own + LITTLE * sum(w * row[-1] ** 2 for w, row in zip(rows.weights, rows.exact, strict=True))
+    own = value_of(result)
+    size = ROUNDING * own + LITTLE * size
     if abs(Fraction(result.objective) - own) > size:
         raise Failure("objective is not that of the solution", said | {"own": float(own)})
     if not result.lower_bound <= result.objective:
@@ -131,17 +149,18 @@ def attack_solve(problem, rng):
 
 def attack_negative(problem, rng, max_nodes=None):
     """A search that must prove a part more than is true; returns (nodes, status)."""
+    return prove_too_much(Search, problem, rng, rows_of(problem), max_nodes)
+
+
+def prove_too_much(search_of, problem, rng, rows, max_nodes=None):
+    """Run a search of a class that must prove more than is true, beside what is attained; (nodes, status)."""
     options = Options.from_arguments(
         rel_tol=1e-6, max_nodes=max_nodes or int(rng.choice(MOST_NODES)), time_limit=SECONDS, log=False, n_threads=1,
         random_state=int(rng.integers(2**31)),
     )  # fmt: skip
-    search = Search(problem, options)
+    search = search_of(problem, options)
     search.rel_tol, search.epsilon = EXCESS, -np.inf
-    return proved_too_much(search, best_of_descents(rng, rows_of(problem)))
-
-
-def proved_too_much(search, attained):
-    """Run a search that must prove more than is true, beside an objective that is attained; (nodes, status)."""
+    attained = best_of_descents(rng, rows)
     result = search.run()
     said = dict(status=result.status.name, lower=search.lower, objective=result.objective, n_nodes=result.n_nodes)
     if result.status in (Status.OPTIMAL, Status.CUTOFF) and result.objective > 0.0 and result.relaxation != CLOSED_FORM:
@@ -246,6 +265,31 @@ def attack_node(search, fits, rng):
 def attack_proof(problem, rng, changes):
     """Write a proof, check it, and change it; returns (checks, status)."""
     rows, data = rows_of(problem), (problem._data_of_proof(), problem.sample_weight)
+
+    def value_of(result):
+        return rows.value(np.column_stack([result.coefficients, *[result.intercepts] * problem.fit_intercept]))[0]
+
+    return check_proof("clusterwise", problem, rng, changes, data, rows, value_of)
+
+
+def check_proof(kind, problem, rng, changes, data, rows, value_of):
+    """
+    Write a proof, check it, and change it; returns (checks, status).
+
+    Parameters
+    ----------
+    kind : str
+        Of the proof.
+    problem : ClusterwiseRegression or KMeans
+    rng : Generator
+    changes : dict
+        Functions of header and arrays, by name.
+    data : tuple
+        That the proof is of: samples and weights.
+    rows : Rows
+    value_of : callable
+        The exact objective of a result.
+    """
     result, _, said = solved(problem, rng, proof=True)
     if result.proof is None:
         if not any("no proof" in note for note in result.notes):
@@ -255,18 +299,18 @@ def attack_proof(problem, rng, changes):
         found = gopfast.check(result.proof, *data, problem)
     except gopfast.ProofError as error:
         raise Failure("a proof is refused", said | {"error": str(error)}) from error
-    fits = np.column_stack([result.coefficients, *[result.intercepts] * problem.fit_intercept])
-    least = min(rows.value(fits)[0], best_of_descents(rng, rows))
+    own = value_of(result)
+    least = min(own, best_of_descents(rng, rows))
     check_bound("proved bound above an attained objective", found.lower_bound, least, said)
     check_bound("the result claims more than its proof", result.lower_bound, Fraction(found.lower_bound), said)
-    if Fraction(found.objective) < rows.value(fits)[0] * (1 - ROUNDING):
+    if Fraction(found.objective) < own * (1 - ROUNDING):
         raise Failure("an objective that is not attained", said)
     for name in rng.choice(list(changes), N_CHANGES, replace=False):
         header, arrays = file.read(result.proof.data)
         header = {key: value for key, value in header.items() if key not in ("format", "version", "kind")}
         try:
             changes[str(name)](header, arrays)
-            other = gopfast.check(file.pack("clusterwise", header, arrays), *data, problem)
+            other = gopfast.check(file.pack(kind, header, arrays), *data, problem)
         except (gopfast.ProofError, IndexError, ValueError):  # refused, or a proof without what is changed
             continue
         check_bound("a changed proof says what is false", other.lower_bound, least, said | {"change": str(name)})

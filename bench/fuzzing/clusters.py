@@ -10,26 +10,11 @@ import numpy as np
 from gopfast.clustering.pricing import CenterSearch
 from gopfast.search.stop import StopSignal
 
-import gopfast
-from gopfast.checker import file
 from gopfast.clustering.node import Node
 from gopfast.clustering.solve import Search
 from gopfast.options import Options
 
-from .classes import (
-    EXCESS,
-    LITTLE,
-    MOST_NODES,
-    N_CHANGES,
-    N_LABELLINGS,
-    ROUNDING,
-    SECONDS,
-    Rows,
-    best_of_descents,
-    check_bound,
-    proved_too_much,
-    solved,
-)  # fmt: skip
+from .classes import N_LABELLINGS, SECONDS, Rows, check_bound, check_proof, check_solve, prove_too_much
 from .failure import Failure
 
 N_CLUSTERS = 6  # of each labelling
@@ -83,35 +68,12 @@ def points_of(problem):
 def attack_solve(problem, rng):
     """Solve a problem and check the result; returns (solves, status)."""
     points = points_of(problem)
-    result, options, said = solved(problem, rng)
-    own = points.value(result.centers)[0]
-    size = ROUNDING * own + LITTLE * points.size()
-    if abs(Fraction(result.objective) - own) > size:
-        raise Failure("objective is not that of the solution", said | {"own": float(own)})
-    if not result.lower_bound <= result.objective:
-        raise Failure("bounds crossed", said)
-    best = best_of_descents(rng, points)
-    check_bound("lower bound above its own solution", result.lower_bound, own, said)
-    check_bound("lower bound above an attained objective", result.lower_bound, best, said)
-    tolerance = options["rel_tol"] * result.objective
-    if result.success and Fraction(result.objective - tolerance) > best + size:
-        raise Failure("OPTIMAL but not", said | {"best": float(best)})
-    again, _, said_again = solved(problem, rng, **options, start=result)
-    check_bound("second lower bound above an attained objective", again.lower_bound, min(best, own), said_again)
-    if again.objective > result.objective:
-        raise Failure("a start is lost", said | {"again": again.objective})
-    return 2, result.status.name
+    return check_solve(problem, rng, points, points.size(), lambda found: points.value(found.centers)[0])
 
 
 def attack_negative(problem, rng, max_nodes=None):
     """A search that must prove a part more than is true; returns (nodes, status)."""
-    options = Options.from_arguments(
-        rel_tol=1e-6, max_nodes=max_nodes or int(rng.choice(MOST_NODES)), time_limit=SECONDS, log=False, n_threads=1,
-        random_state=int(rng.integers(2**31)),
-    )  # fmt: skip
-    search = Search(problem, options)
-    search.rel_tol, search.epsilon = EXCESS, -np.inf
-    return proved_too_much(search, best_of_descents(rng, points_of(problem)))
+    return prove_too_much(Search, problem, rng, points_of(problem), max_nodes)
 
 
 def attack_boxes(problem, rng):
@@ -176,25 +138,4 @@ def saving(points, prices, partner, center):
 def attack_proof(problem, rng, changes):
     """Write a proof, check it, and change it; returns (checks, status)."""
     points, data = points_of(problem), (problem.X, problem.sample_weight)
-    result, _, said = solved(problem, rng, proof=True)
-    if result.proof is None:
-        if not any("no proof" in note for note in result.notes):
-            raise Failure("no proof and no word of it", said)
-        return 0, result.status.name
-    try:
-        found = gopfast.check(result.proof, *data, problem)
-    except gopfast.ProofError as error:
-        raise Failure("a proof is refused", said | {"error": str(error)}) from error
-    least = min(points.value(result.centers)[0], best_of_descents(rng, points))
-    check_bound("proved bound above an attained objective", found.lower_bound, least, said)
-    check_bound("the result claims more than its proof", result.lower_bound, Fraction(found.lower_bound), said)
-    for name in rng.choice(list(changes), N_CHANGES, replace=False):
-        header, arrays = file.read(result.proof.data)
-        header = {key: value for key, value in header.items() if key not in ("format", "version", "kind")}
-        try:
-            changes[str(name)](header, arrays)
-            other = gopfast.check(file.pack("clustering", header, arrays), *data, problem)
-        except (gopfast.ProofError, IndexError, ValueError):  # refused, or a proof without what is changed
-            continue
-        check_bound("a changed proof says what is false", other.lower_bound, least, said | {"change": str(name)})
-    return 1 + N_CHANGES, result.status.name
+    return check_proof("clustering", problem, rng, changes, data, points, lambda found: points.value(found.centers)[0])

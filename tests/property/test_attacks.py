@@ -110,64 +110,42 @@ def test_an_attack_finds_a_bound_that_is_too_high():
         boxes.attack_box(relaxed, target, high + 1.0, error, low, high, 12.0, rng)
 
 
-def test_attacks_find_classes_that_save_more_and_objectives_below_a_bound(monkeypatch):
+@pytest.mark.parametrize(("attacks", "search_of_one", "saves_more"), [
+    (classes, "FitSearch", "a class saves more"), (clusters, "CenterSearch", "a cluster saves more"),
+])  # fmt: skip
+def test_attacks_find_classes_that_save_more_and_objectives_below_a_bound(
+    attacks, search_of_one, saves_more, monkeypatch
+):
     """A supremum, a node's bound and a result's that are too good by 2 % are failures."""
     rng = np.random.default_rng(0)
-    problem = gopfast.ClusterwiseRegression(rng.normal(size=12), rng.normal(size=12), 2)
-    assert classes.attack_boxes(problem, rng) > 20
-    assert classes.attack_solve(problem, rng)[0] == 2
+    if attacks is classes:
+        problem = gopfast.ClusterwiseRegression(rng.normal(size=12), rng.normal(size=12), 2)
+    else:
+        problem = gopfast.KMeans(rng.normal(size=(12, 2)), 3)
+    assert attacks.attack_boxes(problem, rng) > 20
+    assert attacks.attack_solve(problem, rng)[0] == 2
     with monkeypatch.context() as patch:
-        bound = classes.Node.bound
-        patch.setattr(classes.Node, "bound", lambda node, *others: [bound(node, *others), raised(node)][0])
+        bound = attacks.Node.bound
+        patch.setattr(attacks.Node, "bound", lambda node, *others: [bound(node, *others), raised(node)][0])
         with pytest.raises(boxes.Failure, match="a node's bound"):
             for _ in range(20):
-                classes.attack_boxes(problem, rng)
+                attacks.attack_boxes(problem, rng)
 
-    class Search(classes.FitSearch):
+    class Search(getattr(attacks, search_of_one)):
         def search(self, *arguments):
             sup, *others = super().search(*arguments)
             return 0.98 * sup, *others
 
     with monkeypatch.context() as patch:
-        patch.setattr(classes, "FitSearch", Search)
-        with pytest.raises(boxes.Failure, match="a class saves more"):
+        patch.setattr(attacks, search_of_one, Search)
+        with pytest.raises(boxes.Failure, match=saves_more):
             for _ in range(50):
-                classes.attack_boxes(problem, rng)
-    units = classes.Search.in_users_units
-    monkeypatch.setattr(classes.Search, "in_users_units", lambda search, value: 1.02 * units(search, value))
+                attacks.attack_boxes(problem, rng)
+    units = attacks.Search.in_users_units
+    monkeypatch.setattr(attacks.Search, "in_users_units", lambda search, value: 1.02 * units(search, value))
     with pytest.raises(boxes.Failure, match="lower bound above"):
         for _ in range(20):
-            classes.attack_negative(problem, rng, max_nodes=200)
-
-
-def test_attacks_find_clusters_that_save_more_and_objectives_below_a_bound(monkeypatch):
-    """The same of k-means."""
-    rng = np.random.default_rng(0)
-    problem = gopfast.KMeans(rng.normal(size=(12, 2)), 3)
-    assert clusters.attack_boxes(problem, rng) > 20
-    assert clusters.attack_solve(problem, rng)[0] == 2
-    with monkeypatch.context() as patch:
-        bound = clusters.Node.bound
-        patch.setattr(clusters.Node, "bound", lambda node, *others: [bound(node, *others), raised(node)][0])
-        with pytest.raises(boxes.Failure, match="a node's bound"):
-            for _ in range(20):
-                clusters.attack_boxes(problem, rng)
-
-    class Search(clusters.CenterSearch):
-        def search(self, *arguments):
-            sup, *others = super().search(*arguments)
-            return 0.98 * sup, *others
-
-    with monkeypatch.context() as patch:
-        patch.setattr(clusters, "CenterSearch", Search)
-        with pytest.raises(boxes.Failure, match="a cluster saves more"):
-            for _ in range(50):
-                clusters.attack_boxes(problem, rng)
-    units = clusters.Search.in_users_units
-    monkeypatch.setattr(clusters.Search, "in_users_units", lambda search, value: 1.02 * units(search, value))
-    with pytest.raises(boxes.Failure, match="lower bound above"):
-        for _ in range(20):
-            clusters.attack_negative(problem, rng, max_nodes=200)
+            attacks.attack_negative(problem, rng, max_nodes=200)
 
 
 def raised(node):

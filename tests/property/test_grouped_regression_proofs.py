@@ -1,6 +1,5 @@
 """Rows of normal errors that belong together in the checker (J7): against exact fits; proofs, true and forged."""
 
-from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -9,7 +8,7 @@ from support import regressions as data
 from support.attack import boxes, exact
 
 import gopfast
-from gopfast.checker import ProofError, check, objective, prices, regressions, shared_coefficients
+from gopfast.checker import ProofError, check, objective, prices, shared_coefficients
 from gopfast.checker.problem import Problem
 from gopfast.checker.verify import Bounds
 from gopfast.errors import InputError
@@ -53,17 +52,8 @@ def fitted(case, bounds, places, counts):
     found = data.fit(Z, y, mass) if mass.sum() else None
     if found is None:
         return None
-    b, v = found
-    rules, unit = bounds.rules, Fraction(np.sqrt(bounds.problem.least_variance))
-    rows = regressions.designs(bounds.problem, places.T)
-    cell = [
-        (sum(x * c for x, c in zip(row, b, strict=True)) - Fraction(value)) / unit
-        for row, value in zip(rows, places[:, -1].tolist(), strict=True)
-    ] + [v / unit**2] * rules.free  # fmt: skip
-    floor = Fraction(bounds.problem.least_variance)
-    top, S = max(v, floor) if rules.free else floor, data.number(mass.sum())
-    cost = S * (mpmath.log(2 * mpmath.pi * data.number(top)) + data.number(v / top)) / 2
-    return cell, cost - S * mpmath.log(mpmath.mpf(float(np.sqrt(bounds.problem.least_variance))))
+    cell, cost = data.exact_cell(bounds, places, found, mass)
+    return cell, cost - data.number(mass.sum()) * mpmath.log(mpmath.mpf(float(np.sqrt(bounds.problem.least_variance))))
 
 
 def responsibilities(rng):
@@ -213,9 +203,9 @@ def test_a_proof_of_another_problem_is_refused(change, message):
     else:
         header["problem"].update(change)
     with pytest.raises(ProofError, match=message):
-        check(pack(header, arrays), *proofs.arguments(case))
+        check(proofs.packed(header, arrays), *proofs.arguments(case))
     with pytest.raises(ProofError):
-        check(pack(header, arrays), *proofs.arguments(case), case)
+        check(proofs.packed(header, arrays), *proofs.arguments(case), case)
 
 
 def test_no_proof_of_a_shared_coefficient_has_groups():
@@ -229,31 +219,9 @@ def test_no_proof_of_a_shared_coefficient_has_groups():
         gopfast.solve(shared, proof=True, log=False)
 
 
-def pack(header, arrays):
-    header = {name: value for name, value in header.items() if name not in ("format", "version", "kind")}
-    return gopfast.checker.file.pack("mixture", header, arrays)
-
-
 def test_changed_entries_prove_no_more():
     """What a leaf or cell says is valid whatever it is, and mostly proves too little."""
-    case, result = proved()
-    rng, refused = np.random.default_rng(0), 0
-    for _ in range(60):
-        header, arrays = proofs.parts(result.proof.data)
-        name = rng.choice(["slopes", "log_weights", "points", "cell_slopes", "cell_scales", "prices", "cell_points"])
-        entries = arrays[name].reshape(-1)
-        if not entries.size:
-            continue
-        some = rng.integers(entries.size, size=1 + entries.size // 4)
-        entries[some] += rng.choice([-1.0, 1.0]) * rng.choice([0.1, 1.0, 30.0])
-        header["claim"]["lower_bound"] = header["claim"]["objective"] - 0.9 * result.gap
-        try:
-            found = check(pack(header, arrays), *proofs.arguments(case), case)
-        except ProofError:
-            refused += 1
-            continue
-        assert found.lower_bound <= found.objective
-    assert refused > 30
+    assert proofs.refused_changes(*proved()) > 30
 
 
 def test_components_of_one_variance_have_one_slope_of_squares():

@@ -9,6 +9,7 @@ from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import probe, root_box
 
 import gopfast
+from gopfast.checker import regressions
 from gopfast.mixtures import engine
 from gopfast.mixtures.families.axes import eliminated
 from support.attack import DIGITS, GRAIN, boxes, exact, holds, responsibilities
@@ -141,3 +142,16 @@ def boxes_attacked(case, rng, targets, where, n_points, n_boxes, near=lambda roo
                 elif left[2] > value:
                     found.append(f"{where}: bound {left[2]!r} exceeds by {mpmath.nstr(left[2] - value, 4)}")
     return found, tried
+
+
+def exact_cell(bounds, places, fit, mass):
+    """Exact coordinates (p,) of a fit in the cells of the checker's bounds at places, and its cost in mpmath."""
+    (b, v), rules = fit, bounds.rules
+    unit, floor = Fraction(np.sqrt(bounds.problem.least_variance)), Fraction(bounds.problem.least_variance)
+    rows = regressions.designs(bounds.problem, places.T)
+    cell = [
+        (sum(x * c for x, c in zip(row, b, strict=True)) - Fraction(value)) / unit
+        for row, value in zip(rows, places[:, -1].tolist(), strict=True)
+    ] + [v / unit**2] * rules.free  # fmt: skip
+    top, S = max(v, floor) if rules.free else floor, number(mass.sum())
+    return cell, S * (mpmath.log(2 * mpmath.pi * number(top)) + number(v / top)) / 2

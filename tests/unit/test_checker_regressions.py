@@ -42,16 +42,7 @@ def fitted(case, bounds, places, counts):
     found = data.fit(Z, y, mass) if mass.sum() else None
     if found is None:
         return None
-    b, v = found
-    rules, unit = bounds.rules, Fraction(np.sqrt(bounds.problem.least_variance))
-    rows = regressions.designs(bounds.problem, places.T)
-    cell = [
-        (sum(x * c for x, c in zip(row, b, strict=True)) - Fraction(value)) / unit
-        for row, value in zip(rows, places[:, -1].tolist(), strict=True)
-    ] + [v / unit**2] * rules.free  # fmt: skip
-    floor = Fraction(bounds.problem.least_variance)
-    top, S = max(v, floor) if rules.free else floor, data.number(mass.sum())
-    cost = S * (mpmath.log(2 * mpmath.pi * data.number(top)) + data.number(v / top)) / 2
+    cell, cost = data.exact_cell(bounds, places, found, mass)
     return cell, mass, cost
 
 

@@ -248,6 +248,10 @@ def moved(box, end, j, value):
 
 def touching(low, high):
     """Return for cells (m, n), (m, n) the number of the group that they belong to, of cells that touch (m,)."""
+    # Here and not above: few searches ask, and the first solve of a process should not wait for it.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     m = len(low)
     # along one column only the next ones in its order can touch a cell: the column that leaves fewest
     orders = np.argsort(low, axis=0, kind="stable")
@@ -258,33 +262,20 @@ def touching(low, high):
     number_of_next = end - np.arange(m)
     parts = np.searchsorted(np.cumsum(number_of_next), np.arange(0, number_of_next.sum() + PAIRS, PAIRS), side="right")
     for begin, stop in zip(parts[:-1], parts[1:], strict=True):
-        one = np.repeat(np.arange(begin, stop), number_of_next[begin:stop])
-        other = one + np.arange(len(one)) - np.repeat(np.cumsum(number_of_next[begin:stop]), number_of_next[begin:stop])
-        other += np.repeat(number_of_next[begin:stop], number_of_next[begin:stop])
+        each = number_of_next[begin:stop]
+        one = np.repeat(np.arange(begin, stop), each)
+        other = one + np.arange(len(one)) - np.repeat(np.cumsum(each) - each, each)
         for j in range(low.shape[1]):
             near = (low[other, j] <= high[one, j]) & (high[other, j] >= low[one, j])
             one, other = one[near], other[near]
-        of = joined(of, one, other)
+        edges = np.append(np.arange(m), one), np.append(of, other)
+        _, part = connected_components(coo_array((np.ones(len(edges[0]), bool), edges), (m, m)), directed=False)
+        of = np.unique(part, return_index=True)[1][part]  # a cell of each part
     found = np.empty(m, dtype=int)
     found[order] = of
     # numbered by their first cells
     _, first, number = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number]
-
-
-def joined(of, one, other):
-    """Return the least cell (m,) of each one's group, once the groups of `one` and `other` (e,), in pairs, are one."""
-    while len(one):
-        least, most = np.minimum(of[one], of[other]), np.maximum(of[one], of[other])
-        apart = least < most
-        one, other, least, most = one[apart], other[apart], least[apart], most[apart]
-        np.minimum.at(of, most, least)
-        while True:
-            next_of = of[of]
-            if np.array_equal(next_of, of):
-                break
-            of = next_of
-    return of
 
 
 def home(point, of, low, high):

@@ -98,6 +98,41 @@ def test_few_samples_save_no_more_than_their_shell_says(seed):
             assert min(found[0], again[0]) >= value - 1e-9 * (1.0 + value), (n, p, low, high, found, value)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_shells_of_any_precision_hold_what_ascents_reach(seed):
+    """Samples on lattices, in a plane, at one place, and prices of all heights; directions that ascents find."""
+    rng = np.random.default_rng([seed, 11])
+    near = 0
+    for _ in range(60):
+        n, p = int(rng.choice([20, 100, 400])), int(rng.integers(2, 7))
+        z = rng.choice([0.3, 1.0, 2.0]) * rng.standard_normal((p, n))
+        weights = np.exp(rng.choice([0.0, 2.0]) * rng.random(n))
+        kind = rng.integers(4)
+        if kind == 1:
+            z = np.round(z)
+        elif kind == 2:
+            z[0], z[:, ::2] = 0.0, z[:, :1]
+        elif kind == 3:
+            z[:, : n // 2] += 2.0 * rng.standard_normal(p)[:, None]
+        height = rng.uniform(0.2, 4.0)
+        prices = np.minimum(height, rng.exponential(height, n) * rng.choice([0.3, 5.0]))
+        prices += 0.5 * np.square(z).sum(axis=0)
+        high, precision = np.exp(rng.uniform(math.log(1e-3), math.log(3.0))), np.exp(rng.uniform(-1.0, 1.0))
+        low, raised = high * rng.choice([0.0, 0.7, 0.98, 1.0]), rng.choice([0.0, 0.1])
+        bound, _ = Shells(z, weights, prices).bound([low], [high], [rng.uniform(-4.0, 0.0)], [raised],
+                                                    precision=[precision])  # fmt: skip
+        best = 0.0
+        for _ in range(4):
+            u, radius = rng.standard_normal(p), rng.choice([low, high])
+            for _ in range(20):
+                m = radius * u / np.linalg.norm(u)
+                gains = prices + raised - 0.5 * precision * np.square(z - m[:, None]).sum(axis=0)
+                best, u = max(best, best_saved(weights, gains)[0]), z @ saved(weights, gains)[1] + 1e-100
+        assert bound[0] >= best - 1e-12 * weights.sum() * (1.0 + best)
+        near += best > 0.9 * bound[0]
+    assert near > 10
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_shells_hold_at_scales_far_too_large_and_with_most_samples_left_out(seed):
     """Masses far below what the scale asks for, and nearly all weight in blocks that are counted as a whole."""
@@ -273,9 +308,10 @@ def test_it_is_the_same_on_any_number_of_threads(kind, monkeypatch):
 
 def test_cells_end_where_prices_leave_what_is_open(monkeypatch):
     monkeypatch.setattr(hull, "CONFINING", 0.0)  # else cells say where a better solution's components are
+    monkeypatch.setattr(hull, "LOST", 0.0)
     for name, value in (("HEIGHTS", 2.5), ("AMBIGUOUS", 0.02), ("REACHED", 0.85)):  # prices that lose more than others
         monkeypatch.setattr(hull_atoms, name, (value,))
-    found, label = problem(2_000, 4, 3, 10.0)
+    found, label = problem(2_000, 4, 3, 6.0)
     family = engine.family(found)
     vector, value = incumbent(family, label, 3)
 

@@ -87,7 +87,6 @@ EXCEPTIONS = {
     ),
     "mixtures/families/stretches": ("size of an array in C", "MOST_BINS"),
     "mixtures/incumbent/matrix_charts": ("mathematics", "SQRT2"),
-    "mixtures/pricing/hull_balls": ("made of entries", "RADII"),
     "mixtures/pricing/hull_cells": (
         "size of a block in C, and places of moments",
         "LANES MASS MEAN PRECISION SQUARE TOP SKEW VARIANCE_OF_SQUARE WITH_Z WITH_SQUARE VARIANCE N_MOMENTS",

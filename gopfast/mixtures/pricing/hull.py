@@ -34,6 +34,8 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_BATCHES as BATCHES,
     HULL_CONFINING as CONFINING,
     HULL_FEWEST as FEWEST,
+    HULL_LOSS as LOSS,
+    HULL_LOST as LOST,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
     HULL_OF_MOMENTS as OF_MOMENTS,
@@ -79,13 +81,19 @@ class HullBound(Learner):
         self.n_columns = len(self.columns)
         self.phase, self.balls, self.reaches = "begin", [], []
         self.atoms = self.cells_at = self.tables = self.confined = None
-        self.work = self._begin()
+        self.n_terms_before, self.work = 0, self._begin((LOST, 0.0))
 
     @property
     def n_terms(self):
         """Samples that were looked at so far, each in one component."""
         parts = (self.atoms, self.cells_at, self.tables, self.confined, *self.balls, *self.reaches)
-        return sum(part.n_terms for part in parts if part is not None)
+        return self.n_terms_before + sum(part.n_terms for part in parts if part is not None)
+
+    def _forget(self):
+        """Begin again, with other prices."""
+        self.n_terms_before = self.n_terms
+        self.balls, self.reaches = [], []
+        self.atoms = self.cells_at = self.tables = self.confined = None
 
     @property
     def n_passes(self):
@@ -107,28 +115,52 @@ class HullBound(Learner):
         self.phase = "cells"
         return True
 
-    def _begin(self):
-        """Find the frame, prices and balls, and yield after every part of the work."""
+    def _begin(self, parts):
+        """
+        Find the frame, prices and balls, and yield after every part of the work.
+
+        Parameters
+        ----------
+        parts : sequence of float
+            Of what a component saves, that prices may lose: the next if no ball is confined, 0 for the least.
+        """
         K, w, d = self.n_components, self.weights, self.n_columns
         used = self.solution[:K] > 0.0
         cells = self.solution[K:-1].reshape(K, -1)[used]
         precisions = 1.0 / np.maximum(1.0, cells[:, d]) if self.free else np.ones(len(cells))
-        self.frame = frame = Frame(self.columns, cells[:, :d])
-        self.atoms = atoms = Atoms(frame.samples, w, self.solution[:K][used], frame.means, precisions, self.free)
-        yield
-        yield from atoms.price_well()
+        self.frame = Frame(self.columns, cells[:, :d])
+        for part in parts:
+            self._forget()
+            self.atoms = Atoms(self.frame.samples, w, self.solution[:K][used], self.frame.means, precisions, self.free)
+            yield
+            yield from self.atoms.price_well(part)
+            self.is_last = part == parts[-1] or self.atoms.is_tight
+            yield from self._begin_balls()
+            # where cells will not say where a better solution is, what prices lose is lost
+            if self.is_confining or self.is_last:
+                break
+        yield from self._begin_cells()
+
+    def _begin_balls(self):
+        """Find balls at the prices that there are, if not the last only confined ones, and yield after every part."""
+        atoms = self.atoms
         self.prices, self.labels, self.attained = atoms.prices, atoms.labels, atoms.values.max()
         self.total = self._total_of(self.prices)
-        self.raised = frame.raised(self.prices)
+        self.raised = self.frame.raised(self.prices)
         yield
         enough = self.attained + TOLERANCE * self.total_weight
         cut = self._cut(enough)
+        self.balls = []
         for k in range(len(atoms.means)):
             self.balls.append(ball_around(atoms, k, self.raised, enough, cut, self.threads))
             yield
             while self.balls[k].grow():
                 yield
-        yield from self._begin_cells()
+            if not self.is_last and not self.balls[k].confine(cut) < math.inf:
+                self.is_confining = False
+                return
+        self.target = max(ball.bounds[0] for ball in self.balls)
+        self._confine()
 
     def _total_of(self, prices):
         """Return the sum of prices and constants, rounded down."""
@@ -172,8 +204,7 @@ class HullBound(Learner):
         sides = 0.5 * (self.columns.max(axis=1) - self.columns.min(axis=1))
         least = -math.log(max(1.0, np.square(sides).mean() * (1 + 1e-9))) if self.free else 0.0
         self.heap, self.n_cells = [], 0
-        self.target, self.mark = max(ball.bounds[0] for ball in self.balls), (PATIENCE, math.inf)
-        self._confine()
+        self.mark = PATIENCE, math.inf
         yield from self._begin_reaches(centers, moments, least)
         far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
         low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
@@ -337,7 +368,11 @@ class HullBound(Learner):
                 return False
             if time.monotonic() > deadline:
                 return True
-        return False
+        if self.is_last or self.limit - self.lower <= LOSS * self.total_weight:
+            return False
+        # balls were too small: what these prices lose would be lost
+        self.phase, self.work = "begin", self._begin((0.0,))
+        return True
 
 
 def has_hull(family):

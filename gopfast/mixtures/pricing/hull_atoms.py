@@ -56,6 +56,8 @@ class Atoms:
     prices : ndarray, shape (n,)
     lost : float
         What the bound at them is below the solution, if nothing saves more than the components.
+    is_tight : bool
+        Whether that is about the least that can be.
     labels : ndarray of int, shape (n,)
         Of samples that are clearly of one component; K of all others.
     nearest : ndarray of int, shape (n,)
@@ -101,8 +103,15 @@ class Atoms:
             self.needed[k] = self._needed(k, w * shares[k] / self.masses[k])
             yield
 
-    def price_well(self):
-        """Find the highest prices that lose about as little as any, and yield as `price` does."""
+    def price_well(self, part):
+        """
+        Find the highest prices that lose little, and yield as `price` does.
+
+        Parameters
+        ----------
+        part : float
+            Of what a component saves, that prices may lose; 0 for no more than the least that any lose.
+        """
         W, means, precisions, some = math.fsum(self.weights), self.means, self.precisions, self.drawn(DRAWN)
         tried = []
         yield from self.share()
@@ -112,16 +121,22 @@ class Atoms:
             some.means, some.precisions = means.copy(), precisions.copy()
             found = yield from some.price(height, ambiguous, reached)
             tried.append((some.lost, height, ambiguous, reached, found, some.means, some.precisions))
+            if some.lost <= part * some.values.max():
+                break
         if some is not self:
             self.n_terms += some.n_terms
         # some samples have a better solution of their own, which all prices lose alike
-        enough = min(lost for lost, *_ in tried) + LOSS * W
-        best = next(one for one in tried if one[0] <= enough)
-        rest = sorted((one for one in tried if one is not best), key=lambda one: one[0])
-        for lost, height, ambiguous, reached, found, self.means, self.precisions in [best, *rest][:MOST_TRIED]:
+        if part == 0.0 or tried[-1][0] > part * some.values.max():
+            enough = min(lost for lost, *_ in tried) + LOSS * W
+            best = next(one for one in tried if one[0] <= enough)
+            tried = [best, *sorted((one for one in tried if one is not best), key=lambda one: one[0])]
+        else:
+            tried = tried[::-1]
+        for lost, height, ambiguous, reached, found, self.means, self.precisions in tried[:MOST_TRIED]:
             yield from self.price(height, ambiguous, reached, found)
-            if self.lost <= lost + LOSS * W:
-                return
+            if self.lost <= max(lost + LOSS * W, part * self.values.max()):
+                break
+        self.is_tight = self.lost <= LOSS * W or part == 0.0
 
     def price(self, height, ambiguous, reached, found=None):
         """

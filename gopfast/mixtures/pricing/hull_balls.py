@@ -16,20 +16,18 @@ from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_frame import moments_of
 from gopfast.mixtures.pricing.hull_shells import Shells
 from gopfast.mixtures.pricing.tuning import (
-    FAR,
+    HULL_SAME as SAME,
     HULL_WORTH as WORTH,
     LEAST_RADIUS,
     MOST_RADIUS,
-    N_RADII,
     N_STEPS_OF_BEND,
     OVER,
     SHELLS,
     SKIP_BALLS,
     THINNEST,
+    WIDEST,
 )
 from gopfast.roundoff import ROUND
-
-RADII = np.concatenate([[0.0], np.geomspace(LEAST_RADIUS, MOST_RADIUS, N_RADII)])  # divided where bounds ask for it
 
 
 class Ball:
@@ -91,9 +89,9 @@ class Ball:
         self.cells = HullCells(np.zeros((0, len(order))), z, weights, labels[order], away, n_threads=threads,
                                skip=SKIP_BALLS)  # fmt: skip
         self.cells.set_prices(own, np.array([one[1] for one in made]))
-        self.low, self.high = RADII[:-1], RADII[1:]
-        self.values, self.scales = np.full(len(self.low), math.inf), np.full(len(self.low), log_scale)
-        self.todo = np.arange(len(self.low))
+        self.low, self.high, self.values = [], [], []
+        self.reached, self.ratio, self.n_next, self.scale, self.is_closed = 0.0, WIDEST, 1, log_scale, False
+        self.inside = enough    # what shells within those of the cut are to save at most
 
     @property
     def n_terms(self):
@@ -101,49 +99,65 @@ class Ball:
         return self.shells.n_terms + self.cells.n_terms
 
     def grow(self):
-        """Bound a few more shells; return whether there are more."""
-        if not len(self.todo) and not self._divide():
+        """Bound a few more shells, from the inside; return whether there are more."""
+        low, high = self._next()
+        values = self._bound(low, high)
+        # from where no more than the cut is saved that is asked for, further inside what components save
+        closed = np.logical_or.accumulate(values <= self.cut) | self.is_closed
+        taken = values <= np.where(closed, self.cut, self.inside)
+        n = len(taken) if taken.all() else int(taken.argmin())
+        is_thin = self.ratio <= THINNEST or high[0] <= LEAST_RADIUS
+        is_last = n == 0 and is_thin and ((self.is_closed and self.cut < self.enough) or values[0] > OVER * self.inside)
+        if n == 0 and is_thin:
+            n = 1
+        self._take(low[:n], high[:n], values[:n])
+        if n == len(taken):
+            self.ratio, self.n_next = min(self.ratio**2, WIDEST), min(2 * self.n_next, SHELLS)
+        elif n == 0:
+            self.ratio = max(math.sqrt(self.ratio), THINNEST)
+            self.n_next = 1
+        else:
+            self.n_next = 1
+        if is_last or self.reached >= MOST_RADIUS:
             self._finish()
             return False
-        now, self.todo = self.todo[:SHELLS], self.todo[SHELLS:]
-        low, high = self.low[now], self.high[now]
-        raised = bends(high, len(self.mean)) if self.free else np.zeros(len(now))
-        values, scales = self.shells.bound(low, high, self.scales[now], raised, self.cut)
+        return True
+
+    def _next(self):
+        """Return the ends of the shells that follow."""
+        if self.reached == 0.0:
+            return np.zeros(1), np.array([LEAST_RADIUS])
+        ends = np.minimum(self.reached * self.ratio ** np.arange(self.n_next + 1), MOST_RADIUS)
+        ends = ends[: 1 + int((ends < MOST_RADIUS).sum())]
+        return ends[:-1], ends[1:]
+
+    def _bound(self, low, high):
+        """Return bounds of shells."""
+        raised = bends(high, len(self.mean)) if self.free else np.zeros(len(low))
+        values, scales = self.shells.bound(low, high, np.full(len(low), self.scale), raised, self.cut)
         left = np.flatnonzero(values > self.cut)
         if len(left):
             more = raised[left]
             told, _ = self.cells.bound(low[left][:, None], high[left][:, None], np.zeros((len(left), 2)), scales[left],
                                        self.cut, raised=more)  # fmt: skip
             values[left] = np.minimum(values[left], told)
-        self.values[now], self.scales[now] = values, scales
-        if self.values[now].min() > FAR * self.enough:  # from here on cells take over
-            self.todo = self.todo[:0]
-        return True
+        self.scale = scales[0]
+        return values
 
-    def _divide(self):
-        """Divide shells whose bounds are too large; whether there are any."""
-        thin = (self.high <= THINNEST * self.low) | (self.low == 0.0)
-        over = np.flatnonzero(thin & (self.values > OVER * self.enough))
-        if len(over):  # nothing further out has a smaller bound
-            n = over[0] + 1
-            self.low, self.high, self.values, self.scales = (
-                row[:n] for row in (self.low, self.high, self.values, self.scales)
-            )
-        asked = (self.values > self.cut) & (self.values < WORTH * self.enough) & (self.high > THINNEST * self.low)
-        asked[0] = False
-        asked = np.flatnonzero(asked)
-        middle = np.sqrt(self.low[asked] * self.high[asked])
-        # what is known of both halves, until they have bounds of their own
-        self.low, self.values = (
-            np.insert(self.low, asked + 1, middle), np.insert(self.values, asked + 1, self.values[asked])
-        )  # fmt: skip
-        self.high, self.scales = np.insert(self.high, asked, middle), np.insert(self.scales, asked, self.scales[asked])
-        self.todo = (asked + np.arange(len(asked)))[:, None] + [0, 1]
-        self.todo = self.todo.ravel()
-        return len(asked) > 0
+    def _take(self, low, high, values):
+        """Keep shells, which follow those that there are."""
+        if not self.low:
+            self.inside = max(self.inside, values[0] * (1 + SAME))
+        self.low += list(low)
+        self.high += list(high)
+        self.values += list(values)
+        self.is_closed |= bool((values <= self.cut).any())
+        if len(high):
+            self.reached = high[-1]
 
     def _finish(self):
         """Have a bound of the ball of each radius."""
+        self.low, self.high, self.values = (np.array(row) for row in (self.low, self.high, self.values))
         bounds = np.maximum.accumulate(self.values)
         n = 1 + int((bounds[1:] <= WORTH * self.enough).sum())
         self.radii, self.bounds = self.high[:n], bounds[:n]

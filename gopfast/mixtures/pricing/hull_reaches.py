@@ -11,6 +11,7 @@ import numpy as np
 
 from gopfast.mixtures.pricing.hull_cells import MEAN, HullCells
 from gopfast.mixtures.pricing.hull_corners import Corners
+from gopfast.mixtures.pricing.hull_shells import Shells
 from gopfast.mixtures.pricing.tuning import (
     HULL_PART_OF_THE_WAY as PART_OF_THE_WAY,
     HULL_RAISED as RAISED,
@@ -18,6 +19,7 @@ from gopfast.mixtures.pricing.tuning import (
     REACH_RANGE,
     REACH_STEP,
     REACH_THINNEST,
+    SKIP_BALLS,
     SKIP_CELLS,
 )
 from gopfast.roundoff import ROUND
@@ -74,6 +76,7 @@ class Reach:
         moments[:, MEAN] += more
         self.cells.set_prices(prices[order] + more, moments)
         self.corners = Corners(self.cells, d, ball.free)
+        self.shells = Shells(z[:, order], weights[order], prices[order] + more, n_threads=threads, skip=SKIP_BALLS)
         n = max(1, int(np.ceil(-least / REACH_RANGE)))
         ends = np.linspace(least, 0.0, n + 1)
         self.low, self.high = ends[:-1].copy(), ends[1:].copy()
@@ -85,7 +88,7 @@ class Reach:
     @property
     def n_terms(self):
         """Samples that were looked at so far."""
-        return self.cells.n_terms
+        return self.cells.n_terms + self.shells.n_terms
 
     def grow(self):
         """Bound one more shell of each range that has not ended; return whether there are more."""
@@ -130,8 +133,32 @@ class Reach:
             if len(small):
                 told = self.corners.bound(a[small], b[small], raised[small], scales[small], self.enough)
                 values[small] = np.minimum(values[small], told)
+            left = np.flatnonzero(values > self.enough)
+            if len(left):
+                values[left] = np.minimum(values[left], self._by_shells(a[left], b[left], scales[left]))
             closed[asked] = values <= self.enough
         return closed
+
+    def _by_shells(self, low, high, scales):
+        """Return bounds of cells (m, 2) by shells at both ends of the precisions' ranges."""
+        most = np.full(len(low), -np.inf)
+        for logs, more in zip((low[:, 1], high[:, 1]), self._raises(low[:, 1], high[:, 1]), strict=True):
+            asked = np.flatnonzero(most <= self.enough)
+            values, _ = self.shells.bound(low[asked, 0], high[asked, 0], scales[asked], more[asked], self.enough,
+                                          np.exp(logs[asked]))  # fmt: skip
+            most[asked] = np.maximum(most[asked], values)
+        return np.where(most <= self.enough, most, np.inf)
+
+    def _raises(self, low, high):
+        """Return what prices are raised by (2, m) at both ends of ranges of log s, with (d / 2) log s."""
+        ends = np.array([low, high])
+        if not self.ball.free:
+            return np.zeros(ends.shape)
+        wide = np.maximum(high - low, 1e-12)
+        away = ends - (low + np.log(np.expm1(wide) / wide))
+        half = 0.5 * self.n_columns
+        more = np.maximum(0.0, np.expm1(away) - away) * (1 + 1e-9) + 1e-12 * (1.0 + np.abs(ends))
+        return half * (ends + more)
 
     def within(self, low, high):
         """Return the radius (m,) for ranges of the precision's logarithm, (m,) each."""

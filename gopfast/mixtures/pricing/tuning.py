@@ -241,14 +241,17 @@ LITTLE = 0.25
 
 # prices that are tried, over what a component's samples need to save most at its own parameters | factor | [1, inf) |
 # docs/notebook/groups.md
-HULL_HEIGHTS = (2.5, 2.0, 1.6, 1.6, 1.3)
+HULL_HEIGHTS = (2.5, 2.5, 2.5, 2.0, 1.6, 1.6, 1.3)
 # that a sample of several components may lose by each | nats | [0, inf) | docs/notebook/groups.md
-HULL_AMBIGUOUS = (1e-3, 1e-4, 1e-4, 1e-5, 1e-5)
+HULL_AMBIGUOUS = (3e-2, 1e-2, 1e-3, 1e-4, 1e-4, 1e-5, 1e-5)
 # of a cluster's price, at least, with all its samples; else these may lose more | part | (0, 1) |
 # docs/notebook/groups.md
-HULL_REACHED = (0.85, 0.5, 0.5, 0.5, 0.5)
+HULL_REACHED = (0.85, 0.85, 0.85, 0.5, 0.5, 0.5, 0.5)
 # that prices may lose more than those that lose least | nats a sample | (0, inf) | docs/notebook/groups.md
 HULL_LOSS = 8e-5
+# of what a component saves, that prices may lose where cells then say where a better solution's components are | part |
+# [0, 1) | docs/notebook/many_columns.md
+HULL_LOST = 0.002
 # that tell which of them are of use, at most | samples | [1, inf) | not measured
 HULL_DRAWN = 20_000
 # that are tried with all samples, until one loses no more than it did with some | prices | [1, inf) | not measured
@@ -261,14 +264,12 @@ CLEAR = 0.03
 LEAST_RADIUS = 2e-5
 # of the largest | standard deviations | (0, inf) | not measured
 MOST_RADIUS = 6.0
-# of balls, before shells are divided | radii | [2, inf) | not measured
-N_RADII = 48
-# shells are not divided below this ratio of their radii | factor | (1, inf) | not measured
+# ratio of the radii of a shell, at most | factor | (1, inf) | not measured
+WIDEST = 1.5
+# at least | factor | (1, inf) | not measured
 THINNEST = 1.02
 # nor anything outside one that then still exceeds what components save by this | factor | [1, inf) | not measured
 OVER = 1.0003
-# shells end with a batch in which all exceed what components save by this | factor | (1, inf) | not measured
-FAR = 1.5
 # in which what a ball's curvature lacks is told | parts of a range | [10, inf) | argument: each has a bound (Y7)
 N_STEPS_OF_BEND = 400
 # balls end, and shells are not divided, where they exceed that by this | factor | (1, inf) | not measured

@@ -8,6 +8,8 @@
 #define UNIT 0x1p-53
 /* exponents below it are taken for it: that only ever adds to a mass */
 #define LEAST (-36.0)
+/* squares that are taken of a matrix: of its 8th power the largest eigenvalue is far above the others */
+#define N_SQUARES 3
 
 static inline double largest(double a, double b) { return a > b ? a : b; }
 
@@ -121,6 +123,29 @@ double hull_top(const double *M, int p)
     /* of a symmetric matrix no eigenvalue is above this (Wolkowicz and Styan) */
     squares = fmax(0.0, squares - trace * mean) + 64 * UNIT * p * p * squares;
     return (mean + sqrt(squares * (p - 1) / p)) * (1 + 16 * UNIT * (p + 4));
+}
+
+double hull_top_closely(const double *M, int p)
+{
+    double trace = 0, found = hull_top(M, p), power = 1;
+    for (int i = 0, at = 0; i < p; i++, at++) trace += M[at += i];
+    if (!(trace > 0 && trace < INFINITY) || p > HULL_MOST_ACROSS) return found;
+    double a[HULL_MOST_ACROSS * (HULL_MOST_ACROSS + 1) / 2], full[HULL_MOST_ACROSS][HULL_MOST_ACROSS];
+    const int n = p * (p + 1) / 2;
+    for (int i = 0; i < n; i++) a[i] = M[i] / trace;
+    for (int turn = 0; turn < N_SQUARES; turn++) {
+        for (int i = 0, at = 0; i < p; i++)
+            for (int j = 0; j <= i; j++, at++) full[i][j] = full[j][i] = a[at];
+        for (int i = 0, at = 0; i < p; i++)
+            for (int j = 0; j <= i; j++, at++) {
+                double sum = 0;
+                for (int k = 0; k < p; k++) sum += full[i][k] * full[j][k];
+                a[at] = sum;
+            }
+        power *= 0.5;
+    }
+    /* the square of a sum of p products is off by p of its roundings, of an eigenvalue by p times that */
+    return fmin(found, trace * pow(hull_top(a, p), power) * (1 + 256 * UNIT * p * (p + 8)));
 }
 
 double hull_largest(const double *b, const double *M, int p) { return hull_length(b, p) + hull_top(M, p); }

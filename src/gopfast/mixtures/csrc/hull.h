@@ -4,8 +4,9 @@
 #include <stddef.h>
 
 /* Samples of a block, which follow each other in memory; and lines of the squared distance, of which the largest
-   is what a sample saves at most but for its price; so many partial sums, so that all instruction sets round alike. */
-enum { HULL_BLOCK = 32, HULL_LINES = 4, HULL_LANES = 8 };
+   is what a sample saves at most but for its price; so many partial sums, so that all instruction sets round alike;
+   the largest order of matrices whose powers are taken. */
+enum { HULL_BLOCK = 32, HULL_LINES = 4, HULL_LANES = 8, HULL_MOST_ACROSS = 65 };
 
 typedef struct {
     double constant[HULL_LINES];
@@ -22,6 +23,9 @@ double hull_length(const double *b, int p);
 
 /* At least the largest eigenvalue of a positive semidefinite matrix M of order p, its lower half, row by row. */
 double hull_top(const double *M, int p);
+
+/* The same, closer: by a power of M, where p is at most HULL_MOST_ACROSS. */
+double hull_top_closely(const double *M, int p);
 
 /* At least b'u + u'M u of every unit vector u. */
 double hull_largest(const double *b, const double *M, int p);

@@ -75,46 +75,65 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
    e^y - 1 - y of y = A + s c < 0, at most y^2 / 2 and -y, of which y^2 / (A - y)^2 is largest at the end and
    -y / (A - y)^2 at most 1 / 4 A. Where A < 0 < A + s it is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A)
    >= -A if s is more. Nowhere more than 1/2, the largest second derivative's half. */
+/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: exp(A) (1 + t) + t^2 / 2 where A <= 0, as the
+   second derivative is at most 1 up to the kink and u is constant from there on; 1 where A > 0. Below: f (1 + max(A, 0) +
+   min(t, k)), f = min(1, exp(A)) and k where the kink is, -A above 0 and exp(-A) - 1 below it; and min(t, k) is at least
+   (t + k) / 2 - ((t - k)^2 + e^2) / 4 e, best of random directions for e^2 = k^2 + s^2 / p. */
 CLONES
-void hull_shell(const double *lengths, const double *prices, const double *weights, const hull_radii *radii,
-                double log_scale, double shift, double *restrict linear, double *restrict square,
-                double *restrict of_mass, hull_shell_sums *sums)
+void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
+                double log_scale, double shift, hull_shell_forms *restrict out, hull_shell_sums *sums)
 {
     const double R = radii->most, half = 0.5 * radii->least * radii->least, further = radii->further;
-    const double least = shift + further;
-    double surely[LANES], value[LANES], size[LANES], mass[LANES], more[LANES], less[LANES];
+    const double least = shift + further, share = 1.0 / p, root = radii->root;
+    double surely[LANES], value[LANES], size[LANES], bent[LANES], mass[LANES], amount[LANES], more[LANES], less[LANES];
+    double kinked[LANES];
     EACH
     {
-        const double w = weights[l], s = R * lengths[l] * (1 + 8 * UNIT);
-        const double A = prices[l] + (log_scale - half - 0.5 * lengths[l] * lengths[l]), end = A + s;
+        const double w = weights[l], length = root * lengths[l], s = R * length * (1 + 8 * UNIT);
+        const double A = prices[l] + (log_scale - half - 0.5 * length * length), end = A + s;
         const double e = exponential(smaller(A, 0.0)), below = e * (1 - 2 * EXPONENTIAL);
-        const double bent = larger(below - 1 - A, 1e-5), rise = 1 - below;
+        const double over_line = larger(below - 1 - A, 1e-5), rise = 1 - below, half_square = 0.5 * s * s;
         /* 1 or 0, as numbers, so that the compiler sees no branch: A + s <= 0; A > 0; surely in */
         const double is_out = end <= 0 ? 1.0 : 0.0, is_above = A > 0 ? 1.0 : 0.0, in = A - s >= least ? 1.0 : 0.0;
-        const double is_close = A > -0.01 ? 1.0 : 0.0, is_short = s * rise <= 2 * bent ? 1.0 : 0.0;
-        const double outside = larger(exponential(smaller(end, 0.0)) - below * (1 + s), 0.0);
-        const double at_end = end + 1 - below * (1 + s), at_most = rise * rise * s * s / (4 * bent) * (1 + 1e-6);
-        const double between = is_short * larger(at_end, 0.0) + (1 - is_short) * at_most, half_square = 0.5 * s * s;
+        const double is_close = A > -0.01 ? 1.0 : 0.0, is_short = s * rise <= 2 * over_line ? 1.0 : 0.0;
+        const double at_most_one = exponential(smaller(end, 0.0));
+        const double outside = larger(at_most_one - below * (1 + s), 0.0);
+        const double at_end = end + 1 - below * (1 + s), at_most = rise * rise * s * s / (4 * over_line) * (1 + 1e-6);
+        const double between = is_short * larger(at_end, 0.0) + (1 - is_short) * at_most;
         const double across = is_close * half_square + (1 - is_close) * smaller(between, half_square);
         const double over = larger(s - A, 0.0), inside = smaller(0.5 * over * over, s * s / (4 * larger(A, 1e-3)));
         const double curve = is_out * outside + (1 - is_out) * ((1 - is_above) * across + is_above * inside);
-        const double out = w * (1 - in), far = is_out * out, near = out - far, error = 65536 * UNIT * e * (1 + s);
+        const double out_weight = w * (1 - in), far = is_out * out_weight, near = out_weight - far;
+        const double error = 65536 * UNIT * e * (1 + s);
+        /* gains have at least the slope at the least y */
+        const double lowest = smaller(A - s - further, 0.0), slope = lowest > LEAST ? exponential(lowest) : 0.0;
+        const double above = is_above * A, has_kink = A < s ? 1.0 : 0.0, kink = near * has_kink;
+        const double k = is_above * -A + (1 - is_above) * (1.0 / e - 1), width = larger(__builtin_sqrt(k * k + s * s * share), 1e-300);
+        const double at_kink = above + 0.5 * k - 0.25 * (k * k + width * width) / width;
         surely[l] = in * w;
-        value[l] = in * (w * A) + out * (e + larger(A, 0.0) + error);
-        linear[l] = w * s * e;
-        square[l] = out * (curve * (1 + 8 * UNIT) + error);
-        size[l] = w * (fabs(prices[l]) + fabs(log_scale) + half + 0.5 * lengths[l] * lengths[l] + 2 * s + 2);
-        mass[l] = out * e;
-        of_mass[l] = far * e * s;
-        more[l] = far * outside + near * (1 - below);
-        less[l] = far * e * further + near * e * smaller(larger(s + further - larger(A, 0.0), 0.0), 1.0);
+        value[l] = in * (w * A) + out_weight * (e + larger(A, 0.0) + error);
+        out->linear[l] = w * s * e;
+        out->square[l] = out_weight * (curve * (1 + 8 * UNIT) + error);
+        size[l] = w * (fabs(prices[l]) + fabs(log_scale) + half + 0.5 * length * length + 2 * s + 2);
+        bent[l] = out_weight * slope * (1 - 2 * EXPONENTIAL);
+        mass[l] = out_weight * e;
+        amount[l] = out_weight * e * (1 + s) + near * (1 + s + half_square + above);
+        more[l] = far * outside;
+        less[l] = out_weight * further * at_most_one - kink * e * at_kink;
+        out->rise[l] = out_weight * (1 - is_above) * e * s;
+        out->fall[l] = (out_weight - kink) * (1 - is_above) * e * s + kink * e * s * (0.5 + 0.5 * k / width);
+        out->bend[l] = larger(near * (1 - is_above) * half_square, kink * e * (0.25 * s * s / width)) * (1 + 16 * UNIT);
+        kinked[l] = near;
     }
     sums->surely = sum_of(surely);
     sums->value = sum_of(value);
     sums->size = sum_of(size);
+    sums->bent = sum_of(bent);
     sums->mass = sum_of(mass);
+    sums->amount = sum_of(amount);
     sums->more = sum_of(more);
     sums->less = sum_of(less);
+    out->near = sum_of(kinked);
 }
 
 CLONES

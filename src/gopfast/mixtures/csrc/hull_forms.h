@@ -16,9 +16,10 @@ typedef struct {
     double size;   /* and of the magnitudes of all */
 } hull_gain;
 
-/* A shell around a component: distances, and half of what the squares are above the least. */
+/* A shell around a component: the root of its precision, by which lengths are to be multiplied; distances so multiplied,
+   and half of what their squares are above the least. */
 typedef struct {
-    double least, most, further;
+    double root, least, most, further;
 } hull_radii;
 
 /* What the samples of a shell come to. */
@@ -26,21 +27,30 @@ typedef struct {
     double surely; /* weight of those that are surely in; */
     double value;  /* constants of all, */
     double size;   /* and magnitudes; */
-    double mass;   /* of the others sum of w min(1, exp(A)), */
-    double more;   /* and by how much that may be more, but for `of_mass`, */
-    double less;   /* or less */
+    double bent;   /* of the others the least slopes of gains by y, */
+    double mass;   /* sum of w min(1, exp(A)), */
+    double amount; /* magnitudes, */
+    double more;   /* and by how much the masses may be more, but for `rise` and `bend`, */
+    double less;   /* or less, but for `fall` and `bend` */
 } hull_shell_sums;
+
+/* Factors of c and of c^2 of every sample. */
+typedef struct {
+    double linear[HULL_BLOCK], square[HULL_BLOCK];  /* in what it gains, */
+    double rise[HULL_BLOCK], fall[HULL_BLOCK];      /* in its mass, from above and from below, */
+    double bend[HULL_BLOCK];                        /* and what that bends by, either way */
+    double near;                                    /* weight of those whose mass has a kink */
+} hull_shell_forms;
 
 /* OUT: quadratics that are at least w max(0, y), in p coordinates; 0 where t <= 0. */
 void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                 hull_gain *sums);
 
 /* OUT: of y = A - (|m|^2 - least^2) / 2 + most |z| c, c in [-1, 1], quadratics that are at least w y of samples with
-   y >= shift all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))); of_mass (HULL_BLOCK,): c's
-   factor in their masses. */
-void hull_shell(const double *lengths, const double *prices, const double *weights, const hull_radii *radii,
-                double log_scale, double shift, double *restrict linear, double *restrict square,
-                double *restrict of_mass, hull_shell_sums *sums);
+   y >= shift all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))), and such as their masses
+   w min(1, exp(y)) are between; p coordinates. */
+void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
+                double log_scale, double shift, hull_shell_forms *out, hull_shell_sums *sums);
 
 /* IN/OUT: adds to forms (p + p (p + 1) / 2, HULL_LANES), b and the lower half of M, row by row, those of a block's unit
    vectors (p, HULL_BLOCK). `square` may be NULL. */

@@ -19,7 +19,7 @@ from libc.string cimport memset
 
 from gopfast.mixtures.pricing.hull_loops cimport (
     HULL_BLOCK, HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_length, hull_lines, hull_radii, hull_ranges,
-    hull_shell, hull_shell_sums, hull_top
+    hull_shell, hull_shell_forms, hull_shell_sums, hull_top_closely
 )
 from gopfast.mixtures.pricing.tuning cimport (
     HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, MORE_SHIFT, MOST_CHANGE, MOST_SHIFT, SAME_SCALE
@@ -30,9 +30,11 @@ from gopfast.search.types cimport index, real
 
 cdef struct Sums:
     hull_shell_sums all
-    real *linear    # (p,)
+    real *linear    # (p,) of gains
     real *square    # (p (p + 1) / 2,)
-    real *of_mass   # (p,)
+    real *rise      # (p,) of masses, from above
+    real *bend      # (p (p + 1) / 2,) both
+    real *fall      # (p,) from below
 
 
 cdef class Shells:
@@ -86,11 +88,11 @@ cdef class Shells:
         self.top = np.pad(found.max(axis=1), more, constant_values=-1e300)
         self.block_weight = np.asarray(self.weight).sum(axis=1) * (1 + HULL_BLOCK * ROUND)
         self.n_forms = p + p * (p + 1) // 2
-        # forms and their sums, those of masses, what a block has, and the largest y of each
-        self.n_work = (HULL_LANES + 1) * (self.n_forms + p) + 3 * HULL_BLOCK + len(self.top)
+        # forms of gains and of masses, their sums, and the largest y of each block
+        self.n_work = (HULL_LANES + 1) * (2 * self.n_forms + p) + len(self.top)
         self.work = np.zeros((n_threads, self.n_work + 64))
 
-    def bound(self, low, high, log_scale, raised, real enough=-INFINITY):
+    def bound(self, low, high, log_scale, raised, real enough=-INFINITY, precision=None):
         """
         Bounds of what a component saves in shells.
 
@@ -104,6 +106,8 @@ cdef class Shells:
             By so much all prices are to be larger, in each shell.
         enough : float
             A bound below this is not improved any more.
+        precision : ndarray, shape (m,), optional
+            Of the components in each shell, 1 if not given; with d / 2 times its logarithm among what is raised.
 
         Returns
         -------
@@ -111,60 +115,65 @@ cdef class Shells:
         """
         cdef const real[::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
         cdef const real[::1] more = np.ascontiguousarray(raised)
+        cdef const real[::1] roots = np.sqrt(np.ones(len(low)) if precision is None else precision)
         cdef real[::1] scales = np.array(log_scale, dtype=np.float64), values = np.zeros(len(low))
         cdef index m = lows.shape[0], i, terms = 0
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             terms += self.bound_one(
-                lows[i], highs[i], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i]
+                roots[i], lows[i], highs[i], more[i], enough, &self.work[threadid(), 0], &values[i], &scales[i]
             )
         self.n_terms += terms
         return np.asarray(values), np.asarray(scales)
 
-    cdef index bound_one(self, real low, real high, real raised, real enough, real *work, real *value,
+    cdef index bound_one(self, real root, real low, real high, real raised, real enough, real *work, real *value,
                          real *log_scale) noexcept nogil:
         cdef hull_radii radii
         cdef Sums sums
         cdef int p = self.n_across, turn
         cdef index terms = 0
-        cdef real found, scale = log_scale[0], following, shift = MOST_SHIFT, change = 0
-        radii.least, radii.most = low, high
-        radii.further = 0.5 * (high * high - low * low) * (1 + 8 * ROUND)
-        sums.linear = work + (HULL_LANES * (self.n_forms + p))
+        cdef real found, scale = log_scale[0], following, shift = MOST_SHIFT, more = 0, less = 0
+        radii.root, radii.least, radii.most = root, root * low, root * high
+        radii.further = 0.5 * (radii.most * radii.most - radii.least * radii.least) * (1 + 8 * ROUND)
+        sums.linear = work + HULL_LANES * (2 * self.n_forms + p)
         sums.square = sums.linear + p
-        sums.of_mass = sums.linear + self.n_forms
+        sums.rise = sums.linear + self.n_forms
+        sums.bend = sums.rise + p
+        sums.fall = sums.rise + self.n_forms
         value[0] = INFINITY
         for turn in range(MOST_TURNS):
-            memset(sums.linear, 0, (self.n_forms + p) * sizeof(real))
-            terms += self.add_up(&radii, scale + raised, shift, work, &sums)
-            found = self.total(&radii, scale, raised, shift, &sums, &change)
+            memset(sums.linear, 0, (2 * self.n_forms + p) * sizeof(real))
+            terms += self.add_up(low, high, &radii, scale + raised, shift, work, &sums)
+            found = self.total(&radii, scale, raised, shift, &sums, &more, &less)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
             elif turn:
                 break
             if value[0] < enough or (turn and value[0] > HOPELESS * enough > 0):
                 break
-            following = min(0.0, log(max((sums.all.surely + sums.all.mass) / self.total_weight, 1e-300)))
+            # in the middle of what masses may be
+            following = exp(scale) + 0.5 * (more - less) / self.total_weight
+            following = min(0.0, log(max(following, 1e-300)))
             if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
                 break
             scale = following
             # samples nearer to 0 than that are what the bound loses
-            shift = min(MOST_SHIFT, MORE_SHIFT * change)
+            shift = min(MOST_SHIFT, MORE_SHIFT * max(less, 0.0) / max(sums.all.surely, 1e-300))
         return terms
 
-    cdef index add_up(self, const hull_radii *radii, real log_scale, real shift, real *work, Sums *sums) noexcept nogil:
+    cdef index add_up(self, real low, real high, const hull_radii *radii, real log_scale, real shift, real *work,
+                      Sums *sums) noexcept nogil:
         """Add all samples; return how many were looked at."""
         cdef int p = self.n_across
         cdef index block, terms = 0
         cdef real total = 0, most
         cdef real *mass_forms = work + HULL_LANES * self.n_forms
-        cdef real *linear = sums.of_mass + p
-        cdef real *square = linear + HULL_BLOCK
-        cdef real *of_mass = square + HULL_BLOCK
-        cdef real *mosts = of_mass + HULL_BLOCK
+        cdef real *fall_forms = mass_forms + HULL_LANES * self.n_forms
+        cdef real *mosts = sums.fall + p
         cdef hull_lines lines
         cdef hull_shell_sums each
-        hull_draw(0, 1.0, 1.0, 0.0, 0.0, &lines)
-        hull_ranges(&radii.least, &radii.most, 1, &self.least[0], &self.most[0], &self.top[0], self.top.shape[0],
+        cdef hull_shell_forms forms
+        hull_draw(0, radii.root * radii.root, radii.root * radii.root, 0.0, 0.0, &lines)
+        hull_ranges(&low, &high, 1, &self.least[0], &self.most[0], &self.top[0], self.top.shape[0],
                     &lines, mosts)
         memset(&sums.all, 0, sizeof(hull_shell_sums))
         for block in range(self.n_blocks):
@@ -173,47 +182,53 @@ cdef class Shells:
                 total += self.block_weight[block] * exp(most)
                 continue
             terms += HULL_BLOCK
-            hull_shell(&self.length[block, 0], &self.price[block, 0], &self.weight[block, 0], radii, log_scale, shift,
-                       linear, square, of_mass, &each)
+            hull_shell(&self.length[block, 0], &self.price[block, 0], &self.weight[block, 0], p, radii, log_scale,
+                       shift, &forms, &each)
             sums.all.surely += each.surely
             sums.all.value += each.value
             sums.all.size += each.size
+            sums.all.bent += each.bent
             sums.all.mass += each.mass
+            sums.all.amount += each.amount
             sums.all.more += each.more
             sums.all.less += each.less
-            hull_add_forms(&self.unit[block, 0, 0], p, linear, square if each.mass > 0 else NULL, work)
+            hull_add_forms(&self.unit[block, 0, 0], p, forms.linear, forms.square if each.mass > 0 else NULL, work)
             if each.mass > 0:
-                hull_add_forms(&self.unit[block, 0, 0], p, of_mass, NULL, mass_forms)
+                hull_add_forms(&self.unit[block, 0, 0], p, forms.rise, forms.bend if forms.near > 0 else NULL,
+                               mass_forms)
+                hull_add_forms(&self.unit[block, 0, 0], p, forms.fall, NULL, fall_forms)
         total *= 1 + 8 * ROUND
         sums.all.value += total
         sums.all.size += total
         sums.all.more += total
         hull_collect(work, p, sums.linear)
         hull_collect(work + HULL_LANES * p, self.n_forms - p, sums.square)
-        hull_collect(mass_forms, p, sums.of_mass)
+        hull_collect(mass_forms, p, sums.rise)
+        hull_collect(mass_forms + HULL_LANES * p, self.n_forms - p, sums.bend)
+        hull_collect(fall_forms, p, sums.fall)
         return terms
 
     cdef real total(self, const hull_radii *radii, real log_scale, real raised, real shift, const Sums *sums,
-                    real *change) noexcept nogil:
-        """The bound; OUT `change`: most that log scale is less by direction."""
+                    real *more, real *less) noexcept nogil:
+        """The bound; OUT by what masses may be more than W e^l, and less."""
         cdef int p = self.n_across
         cdef const hull_shell_sums *all = &sums.all
         cdef real error = 4 * ROUND * (self.n_samples + 64), S = all.surely, W = self.total_weight
-        cdef real wanted = W * exp(log_scale), rounding, length, square, least, most, way, found
-        # of all masses, and of the exponential
-        rounding = (error + 2.0**-40) * (S + all.mass + all.more + all.less + wanted) + error * all.size
-        way = hull_length(sums.of_mass, p)
-        # what masses are above W e^l, at most, and below it
-        most = S + all.mass - wanted + all.more + way + rounding
-        least = wanted - S - all.mass + all.less + way + rounding
-        change[0] = max(least, 0.0) / max(S, 1e-300)
-        if not most < MOST_CHANGE * S:
+        cdef real wanted = W * exp(log_scale), rounding, bend, found, length, square
+        # of all masses, of the exponential, and of the least that is told from 0
+        rounding = (error + 2.0**-40) * (S + all.amount + all.more + fabs(all.less) + wanted) + error * all.size
+        rounding += 2.0**-50 * W
+        bend = hull_top_closely(sums.bend, p)
+        more[0] = S + all.mass - wanted + all.more + hull_length(sums.rise, p) + bend + rounding
+        less[0] = wanted - S - all.mass + all.less + hull_length(sums.fall, p) + bend + rounding
+        if not more[0] < MOST_CHANGE * S:
             return INFINITY
-        found = max(max(most, least), 0.0)
-        found = 0.5 * found * found / (S - max(most, 0.0)) * (1 + 64 * ROUND)
-        found += max(least - shift * S, 0.0) + rounding + all.value + S - wanted
-        length, square = hull_length(sums.linear, p), hull_top(sums.square, p)
-        return (found + _most_within(radii, length, square, S * (1 - error))) + 16 * ROUND * fabs(found)
+        found = max(max(more[0], less[0]), 0.0)
+        found = 0.5 * found * found / (S - max(more[0], 0.0)) * (1 + 64 * ROUND)
+        found += max(less[0] - shift * S, 0.0) + rounding + all.value + S - wanted
+        length, square = hull_length(sums.linear, p), hull_top_closely(sums.square, p)
+        found += _most_within(radii, length, square, (S + all.bent) * (1 - error))
+        return found + 16 * ROUND * fabs(found)
 
 
 cdef real _most_within(const hull_radii *radii, real length, real square, real bent) noexcept nogil:

@@ -1,4 +1,4 @@
-"""What the search in the hull of the means proves of spherical components alone, beside the solution that is found within 4 s.
+"""What the search in the hull of the means proves of spherical components alone, of the solution found within 4 s.
 
 Usage: python bench/hull.py --seconds 10 --rows "20000 8 5 6.5 known" "20000 4 3 8 spherical" ...
 (samples, columns, components, deviations apart, variances)

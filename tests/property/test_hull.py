@@ -11,7 +11,7 @@ from support.hulls import best_saved, incumbent, priced, problem, shaped
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.pricing import hull, hull_atoms
+from gopfast.mixtures.pricing import hull, hull_atoms, hull_drafts
 from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.pricing.hull_balls import Ball, bends
@@ -257,6 +257,25 @@ def test_no_component_saves_more_than_its_ball_says(shape, n, d, K):
             assert found >= value - 1e-9 * (1.0 + value), (shape, found, value)
 
 
+def exceeds_what_ascents_reach(bound, kind):
+    """Ascents from samples and from the incumbent's means, at the prices that there are."""
+    z, w = bound.frame.samples, bound.weights
+    d, n = z.shape
+    rng = np.random.default_rng(0)
+    starts = [z[:, i] for i in rng.integers(n, size=20)] + list(bound.frame.means)
+    floored = np.log(rng.uniform(size=len(starts))) * (kind == "spherical")
+    for m, log_s in zip(starts, floored, strict=True):
+        s = math.exp(log_s)
+        for _ in range(30):
+            away = np.square(z - m[:, None]).sum(axis=0)
+            reached, mass = saved(w, bound.prices + 0.5 * d * math.log(s) - 0.5 * s * away)
+            total = max(mass.sum(), 1e-300)
+            m = z @ mass / total
+            if kind == "spherical":
+                s = 1.0 / max(1.0, mass @ np.square(z - m[:, None]).sum(axis=0) / (d * total))
+        assert bound.supremum >= reached * (1 - 1e-9) - 1e-9
+
+
 @pytest.mark.parametrize(("n", "d", "K", "gap", "kind", "shape"), [
     (2_000, 4, 2, 8.0, "known", "normal"), (2_500, 6, 3, 7.0, "known", "normal"), (2_000, 5, 3, 3.0, "known", "normal"),
     (2_000, 4, 2, 9.0, "spherical", "normal"), (1_500, 6, 3, 8.0, "spherical", "normal"),
@@ -273,22 +292,33 @@ def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, ki
     while bound.step(math.inf):
         pass
     assert -math.inf < bound.lower <= value
-    z, w = bound.frame.samples, bound.weights
-    rng = np.random.default_rng(0)
-    starts = [z[:, i] for i in rng.integers(n, size=20)] + list(bound.frame.means)
-    floored = np.log(rng.uniform(size=len(starts))) * (kind == "spherical")
-    for m, log_s in zip(starts, floored, strict=True):
-        s = math.exp(log_s)
-        for _ in range(30):
-            away = np.square(z - m[:, None]).sum(axis=0)
-            reached, mass = saved(w, bound.prices + 0.5 * d * math.log(s) - 0.5 * s * away)
-            total = max(mass.sum(), 1e-300)
-            m = z @ mass / total
-            if kind == "spherical":
-                s = 1.0 / max(1.0, mass @ np.square(z - m[:, None]).sum(axis=0) / (d * total))
-        assert bound.supremum >= reached * (1 - 1e-9) - 1e-9
+    exceeds_what_ascents_reach(bound, kind)
     if K == 2 and kind == "known":
         assert value - bound.lower < 0.02 * n
+
+
+@pytest.mark.parametrize(("n", "d", "K", "kind", "shape"), [
+    (1_500, 5, 3, "known", "normal"), (1_500, 5, 3, "spherical", "normal"), (1_200, 4, 5, "spherical", "ties"),
+    (1_200, 7, 3, "spherical", "heavy"),
+])  # fmt: skip
+def test_some_samples_that_say_which_cells_are_of_use_prove_nothing(n, d, K, kind, shape, monkeypatch):
+    """With a draft of a fifth of the samples, which say that most cells are too large: those are infinite, or right."""
+    monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
+    found, label = problem(n, d, K, 6.0, n + d, kind, shape)
+    family = engine.family(found)
+    vector, value = incumbent(family, label, K)
+    told = []
+    for step in (math.inf, 3):
+        monkeypatch.setattr(hull_drafts, "DRAFT", n / (5 * d * (K + 1)))
+        monkeypatch.setattr(hull_drafts, "DRAFTED", step)
+        bound = HullBound(family, vector, value)
+        while bound.step(math.inf):
+            pass
+        exceeds_what_ascents_reach(bound, kind)
+        told.append(bound)
+    assert told[0].cells_at.draft is None
+    assert told[1].cells_at.draft.n_terms > 0
+    assert -math.inf < told[1].lower <= value
 
 
 @pytest.mark.parametrize("kind", ["known", "spherical"])

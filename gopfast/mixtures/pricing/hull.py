@@ -23,6 +23,7 @@ from gopfast.mixtures.pricing.hull_balls import ball_around
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_confined import Confined
 from gopfast.mixtures.pricing.hull_corners import Corners
+from gopfast.mixtures.pricing.hull_drafts import Drafted, draft_of
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
 from gopfast.mixtures.pricing.hull_reaches import Reach
 from gopfast.mixtures.pricing.hull_tables import SCALES, Tables
@@ -190,10 +191,15 @@ class HullBound(Learner):
         centers, moments = (np.array(part) for part in zip(*made, strict=True))
         order = frame.order(self.labels)
         yield
-        along, across = z[:q][:, order], z[q:][:, order]
-        self.cells_at = HullCells(along, across, w[order], self.labels[order], self._places(centers),
-                                  self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
-        self.cells_at.set_prices(self.raised[order], moments)
+        made = [None, None]
+        some, weights = draft_of(w[order], self.labels[order], len(z))
+        for i, (at, of_each) in enumerate(((order, w[order]), (None if some is None else order[some], weights))):
+            if at is not None:
+                made[i] = HullCells(z[:q][:, at], z[q:][:, at], of_each, self.labels[at], self._places(centers),
+                                    self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
+                made[i].set_prices(self.raised[at], moments)
+        self.cells_at = Drafted(*made)
+        across = z[q:]
         self.place = self._places(atoms.means)
         self.corners = Corners(self.cells_at, self.n_columns, self.free)
         yield
@@ -207,7 +213,7 @@ class HullBound(Learner):
         self.mark = PATIENCE, math.inf
         yield from self._begin_reaches(centers, moments, least)
         far = np.sqrt(np.square(across).sum(axis=0)).max() * (1 + 1e-12) if len(across) else 0.0
-        low, high = np.append(along.min(axis=1), 0.0), np.append(along.max(axis=1), far)
+        low, high = np.append(z[:q].min(axis=1), 0.0), np.append(z[:q].max(axis=1), far)
         ends = np.linspace(least, 0.0, 1 + max(1, math.ceil(-least / ROOT_RANGE)))
         roots = [np.column_stack([np.repeat(side[None], len(at), axis=0), at]) for side, at in
                  ((low, ends[:-1]), (high, ends[1:]))]  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from gopfast.mixtures.pricing.hull_cells import MEAN, HullCells
 from gopfast.mixtures.pricing.hull_corners import Corners
+from gopfast.mixtures.pricing.hull_drafts import Drafted, DraftedShells, draft_of
 from gopfast.mixtures.pricing.hull_shells import Shells
 from gopfast.mixtures.pricing.tuning import (
     HULL_PART_OF_THE_WAY as PART_OF_THE_WAY,
@@ -68,15 +69,20 @@ class Reach:
         z = samples - ball.mean[:, None]
         order = np.lexsort((np.square(z).sum(axis=0), labels))
         away = np.linalg.norm(centers - ball.mean, axis=1)[:, None]
-        self.cells = HullCells(np.zeros((0, len(order))), z[:, order], weights[order], labels[order], away,
-                               d * ball.free, n_threads=threads, skip=SKIP_CELLS)  # fmt: skip
         # what differences and distances are off by, of samples and of centers; no precision is above 1
         more = 16 * (d + 8) * ROUND * diameter * diameter
         moments = moments.copy()
         moments[:, MEAN] += more
-        self.cells.set_prices(prices[order] + more, moments)
+        cells, shells = [None, None], [None, None]
+        some, of_some = draft_of(weights[order], labels[order], d)
+        for i, (at, of_each) in enumerate(((order, weights[order]), (None if some is None else order[some], of_some))):
+            if at is not None:
+                cells[i] = HullCells(np.zeros((0, len(at))), z[:, at], of_each, labels[at], away, d * ball.free,
+                                     n_threads=threads, skip=SKIP_CELLS)  # fmt: skip
+                cells[i].set_prices(prices[at] + more, moments)
+                shells[i] = Shells(z[:, at], of_each, prices[at] + more, n_threads=threads, skip=SKIP_BALLS)
+        self.cells, self.shells = Drafted(*cells), DraftedShells(*shells)
         self.corners = Corners(self.cells, d, ball.free)
-        self.shells = Shells(z[:, order], weights[order], prices[order] + more, n_threads=threads, skip=SKIP_BALLS)
         n = max(1, int(np.ceil(-least / REACH_RANGE)))
         ends = np.linspace(least, 0.0, n + 1)
         self.low, self.high = ends[:-1].copy(), ends[1:].copy()

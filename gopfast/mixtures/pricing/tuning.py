@@ -237,7 +237,7 @@ ROUGH_STEPS = 300
 # what a pass counts where a tree of so many parameters has little to tell | passes | (0, 1] | not measured
 LITTLE = 0.25
 
-# [hull, hull_atoms, hull_balls, hull_confined, hull_corners, hull_reaches] Components in the hull of the means.
+# [hull, hull_atoms, hull_balls, hull_confined, hull_corners, hull_drafts, hull_reaches] Components in the hull of the means.
 
 # prices that are tried, over what a component's samples need to save most at its own parameters | factor | [1, inf) |
 # docs/notebook/groups.md
@@ -280,6 +280,14 @@ SKIP_BALLS = 14.0
 SKIP_CELLS = 8.0
 # that are bounded at a time | shells of balls | [1, inf) | not measured
 SHELLS = 10
+# for each component and column, that say whether all samples are asked about a cell | samples | [1, inf) |
+# docs/notebook/many_columns.md
+HULL_DRAFT = 250
+# these are less than all by this, at least | factor | [1, inf) | docs/notebook/many_columns.md
+HULL_DRAFTED = 5
+# all are asked if these find no more than this, over what is asked for | factor | [1, inf) |
+# docs/notebook/many_columns.md
+HULL_DRAFT_MARGIN = 1.05
 # that are bounded at a time | cells | [2, inf) | not measured
 HULL_BATCH = 256
 # of a step | batches | [1, inf) | not measured

@@ -1,0 +1,92 @@
+"""
+Bounds of cells that some of the samples let hope for; of others all samples are not asked.
+
+A cell whose bound would exceed what is asked for is divided, whatever the bound is, and some of the samples say so
+nearly as well as all do. They prove nothing: what is said of a cell is infinite, or the bound by all samples.
+"""
+
+import numpy as np
+
+from gopfast.mixtures.pricing.tuning import (
+    HULL_DRAFT as DRAFT,
+    HULL_DRAFT_MARGIN as MARGIN,
+    HULL_DRAFTED as DRAFTED,
+)
+
+
+class Drafted:
+    """
+    Cells by all samples, where some of them say that it is of use.
+
+    Parameters
+    ----------
+    all_samples, draft : HullCells
+        Of the same coordinates; the second of some samples, whose weights stand for all. None if all samples are few.
+    """
+
+    def __init__(self, all_samples, draft):
+        self.all_samples, self.draft = all_samples, draft
+
+    @property
+    def n_terms(self):
+        """Samples that were looked at so far."""
+        return self.all_samples.n_terms + (0 if self.draft is None else self.draft.n_terms)
+
+    def bound(self, low, high, log_precision, log_scale, enough, tables=None, raised=None):
+        """Return bounds (m,) of cells, infinite where the draft finds more than `enough`, and scales (m,)."""
+        if self.draft is None:
+            return self.all_samples.bound(low, high, log_precision, log_scale, enough, tables, raised)
+        told, scales = self.draft.bound(low, high, log_precision, log_scale, enough, tables, raised)
+        at = np.flatnonzero(told <= MARGIN * enough)
+        values = np.full(len(told), np.inf)
+        if len(at):
+            known = None if tables is None else (tables[0], *(row[at] for row in tables[1:]))
+            more = None if raised is None else raised[at]
+            values[at], scales[at] = self.all_samples.bound(low[at], high[at], log_precision[at], scales[at], enough,
+                                                            known, more)  # fmt: skip
+        return values, scales
+
+
+class DraftedShells(Drafted):
+    """The same of shells, `Shells` both."""
+
+    def bound(self, low, high, log_scale, raised, enough, precision):
+        """Return bounds (m,) of shells, infinite where the draft finds more than `enough`, and scales (m,)."""
+        if self.draft is None:
+            return self.all_samples.bound(low, high, log_scale, raised, enough, precision)
+        told, scales = self.draft.bound(low, high, log_scale, raised, enough, precision)
+        at = np.flatnonzero(told <= MARGIN * enough)
+        values = np.full(len(told), np.inf)
+        if len(at):
+            values[at], scales[at] = self.all_samples.bound(low[at], high[at], scales[at], raised[at], enough,
+                                                            precision[at])  # fmt: skip
+        return values, scales
+
+
+def draft_of(weights, labels, n_columns):
+    """
+    Return which samples, in an order in which near ones follow each other, stand for all, and their weights.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n,)
+    labels : ndarray of int, shape (n,)
+        Each label keeps its weight.
+    n_columns : int
+        d: forms of a direction are larger of few samples, by the root of that over their number.
+
+    Returns
+    -------
+    some : ndarray of int, or None
+        None if all are few.
+    weights : ndarray
+    """
+    n, all_of = len(weights), np.bincount(labels, weights)
+    step = int(n // (DRAFT * n_columns * len(all_of)))
+    if step < DRAFTED:
+        return None, None
+    some = np.arange(0, n, step)
+    drawn = np.bincount(labels[some], weights[some])
+    scale = np.ones(len(all_of))
+    scale[: len(drawn)] = all_of[: len(drawn)] / np.where(drawn > 0.0, drawn, 1.0)
+    return some, weights[some] * scale[labels[some]]

@@ -3,6 +3,8 @@ Bounds of cells that some of the samples let hope for; of others all samples are
 
 A cell whose bound would exceed what is asked for is divided, whatever the bound is, and some of the samples say so
 nearly as well as all do. They prove nothing: what is said of a cell is infinite, or the bound by all samples.
+
+Theory: (Y5) of docs/theory/hull.md.
 """
 
 import numpy as np

@@ -237,7 +237,7 @@ ROUGH_STEPS = 300
 # what a pass counts where a tree of so many parameters has little to tell | passes | (0, 1] | not measured
 LITTLE = 0.25
 
-# [hull, hull_atoms, hull_balls, hull_confined, hull_corners, hull_drafts, hull_reaches] Components in the hull of the means.
+# [hull, hull_atoms, hull_balls, hull_confined, hull_corners, hull_drafts, hull_reaches] Components in the hull.
 
 # prices that are tried, over what a component's samples need to save most at its own parameters | factor | [1, inf) |
 # docs/notebook/groups.md

@@ -457,7 +457,7 @@ class RegressionMixture(MixtureProblem):
             "family": family, "n_components": self.n_components,
             name: [float(level)], "fit_intercept": self.fit_intercept,
         }  # fmt: skip
-        if len(self._all_shared) > 1 or (self._shared_at is not None and self.groups is not None):
+        if len(self._all_shared) > 1:
             return None
         if self.groups is not None:
             found["groups"] = int(self.groups) - 1

@@ -438,7 +438,7 @@ class RegressionMixture(MixtureProblem):
             design, self.n_components, self.noise_variance is None, self._is_shared,
             owner=None if self.groups is None else owner,
         )  # fmt: skip
-        return family.suggest(**(regression_starts.best_fit(self) if start is None else start))
+        return family.suggest(**(regression_starts.best_fit(self, family=family) if start is None else start))
 
     def _refuse_sharing(self):
         """Refuse what is of components that share no coefficient."""

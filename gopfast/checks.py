@@ -164,6 +164,10 @@ def real_array(name, value, *, booleans=False, if_missing=""):
     InputError
         If an entry is masked, NaN or infinite.
     """
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        array = np.array(value, order="C")
+        if np.isfinite(array).all():
+            return array
     # np.asarray would drop the mask and use whatever lies beneath it.
     if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
         raise InputError(f"{name} must not have masked entries")
@@ -235,7 +239,7 @@ def at_least(name, array, low, high=math.inf):
     """Return `array` if its entries lie within ``low <= entry <= high``; raise `InputError` otherwise."""
     if array.min() < low:
         raise InputError(f"{name} must be at least {low:g}; its least entry is {array.min():g}")
-    if array.max() > high:
+    if high < math.inf and array.max() > high:
         raise InputError(f"{name} must be at most {high:g}; its greatest entry is {array.max():g}")
     return array
 

@@ -245,12 +245,15 @@ def hull(rows, response):
         least, most = ranges.get(row, (low, high))
         ranges[row] = min(least, low), max(most, high)
     exact, q = list(ranges), len(rows[0])
-    if math.comb(len(exact), q) > MOST_SETS:
+    sets = itertools.combinations(range(len(exact)), q)
+    n_sets = math.comb(len(exact), q)
+    if q == 2:
+        sets, n_sets = _of_neighbours(exact)
+    if n_sets > MOST_SETS:
         raise ProofError("X", f"has more than {MOST_SETS:,} sets of {q} rows, whose fits would have to be tried")
     y = Interval(*np.array(list(ranges.values())).T)
     z = [enclosed([row[j] for row in exact]) for j in range(q)]
     least, most, n_exact = np.full(q, np.inf), np.full(q, -np.inf), 0
-    sets = itertools.combinations(range(len(exact)), q)
     while len(some := np.array(list(itertools.islice(sets, SETS)), dtype=int).reshape(-1, q)):
         parts = [[z[j][some[:, i]] for j in range(q)] for i in range(q)]
         det = _determinant(parts)
@@ -267,6 +270,28 @@ def hull(rows, response):
     if not (least <= most).all():  # an empty box would prove anything
         raise ProofError("X", "does not determine the coefficients")
     return least, most
+
+
+def _of_neighbours(rows):
+    """
+    Return pairs of rows of two Fractions, and how many there are, between whose fits those of all pairs lie.
+
+    Rows (a, b) with b not 0 are points (a / b, y / b) of the plane, and the first coefficient of the fit through two of
+    them is the slope of their chord, which lies between those of the chords of its parts: neighbours suffice, and for
+    rows (a, 0), whose fits have the first coefficient y / a, any partner. With a and b exchanged the order of a / b is
+    turned round and cut at 0 in place of infinity, so that its neighbours are those on the closed line, too.
+    """
+    rows_at, level = {}, []
+    for i, (a, b) in enumerate(rows):
+        if b:
+            rows_at.setdefault(a / b, []).append(i)
+        elif a:
+            level.append(i)
+    circle = [rows_at[x] for x in sorted(rows_at)] + [level] * bool(level)
+    joined = [(circle[i - 1], circle[i]) for i in range(1, len(circle))]
+    if len(circle) > 2:
+        joined.append((circle[-1], circle[0]))
+    return (pair for own in joined for pair in itertools.product(*own)), sum(len(a) * len(b) for a, b in joined)
 
 
 def _blocks(rows):

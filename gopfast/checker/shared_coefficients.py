@@ -49,11 +49,9 @@ class Problem:
     def __init__(self, record, X, sample_weight):
         if not isinstance(record, dict) or record.get("family") not in mixtures.LEVELS:
             raise ProofError("problem", "must be a mixture of regressions")
-        if "groups" in record:
-            raise ProofError("problem", "rows that belong together share no coefficient in proofs")
         self.record, own = record, {name: x for name, x in record.items() if name != "shared_coefficient"}
         self.mixture = mixture = mixtures.Problem(own, X, sample_weight)
-        self.columns, self.weights, self.n_regressors = mixture.columns, mixture.weights, mixture.columns.shape[1] - 1
+        self.columns, self.weights, self.n_regressors = mixture.columns, mixture.weights, mixture.n_regressors
         self.n_own = self.n_regressors + mixture.fit_intercept - 1
         self.place = whole(record, "shared_coefficient", "problem", 0, self.n_own)
         if self.n_own < 1:
@@ -61,13 +59,13 @@ class Problem:
 
     def fixed(self, value):
         """Return the record and the data (N, p) of the mixture in which the coefficient has a value."""
-        others = [j for j in range(self.n_regressors) if j != self.place]
+        is_slope = self.place < self.n_regressors
+        others = np.delete(self.columns[:, :-1], [self.place] * is_slope, axis=1)
         response = self.columns[:, -1] - value * self.shared_regressor()
-        has_constant = self.mixture.fit_intercept and self.place < self.n_regressors
-        return (
-            {**self.mixture.record, "fit_intercept": has_constant},
-            np.column_stack([self.columns[:, others], response]),
-        )
+        record = {**self.mixture.record, "fit_intercept": self.mixture.fit_intercept and is_slope}
+        if "groups" in record:  # the last column before the response
+            record["groups"] = others.shape[1] - 1
+        return record, np.column_stack([others, response])
 
     def shared_regressor(self):
         """Return x (N,)."""

@@ -2,6 +2,7 @@
 
 import heapq
 import math
+import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from gopfast.inference.tuning import (
 from gopfast.mixtures import engine
 from gopfast.mixtures.fits import solution_of
 from gopfast.mixtures.primal.em import MixturePrimal
-from gopfast.mixtures.problems.base import MixtureProblem, log_sum_exp, log_zero
+from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.problems.gaussian import GaussianMixture
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.representation import Representation
@@ -275,11 +276,11 @@ def profile(found: Optima, points: FloatArray) -> FloatArray:
         except InputError:
             continue
         kernel = problem._log_kernel(checked)[used]
+        likelihood = np.exp(kernel - np.maximum(kernel.max(axis=1, keepdims=True), -sys.float_info.max))
         weights = np.full(problem.n_components, 1.0 / problem.n_components)
         for _ in range(WEIGHT_STEPS):
-            scores = kernel + log_zero(weights)
-            tau = np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
-            former, weights = weights, share @ tau
+            joint = likelihood * weights
+            former, weights = weights, (share / np.maximum(joint.sum(axis=1), sys.float_info.min)) @ joint
             if np.abs(weights - former).max() < WEIGHT_TOLERANCE:
                 break
         values[i] = problem.objective(weights / weights.sum(), **parameters)

@@ -282,7 +282,9 @@ def local_search(bounds, lam, tau):
         t = np.exp(np.minimum(lam - costs_at(bounds, means, variances), 300.0))
         s = max((w @ tau) / W, 1e-12)
         for _ in range(200):  # the best responsibilities have the mass that their scale says
-            s = max(min((w @ np.minimum(1.0, s * t)) / W, 1.0), 1e-12)
+            former, s = s, max(min((w @ np.minimum(1.0, s * t)) / W, 1.0), 1e-12)
+            if abs(s - former) <= 1e-15 * s:
+                break
         tau = np.maximum(np.minimum(1.0, s * t), 1e-12)
     means, variances, cell = fitted(bounds, tau)
     return saved(bounds, lam, tau, means, variances), tau, means, variances, cell

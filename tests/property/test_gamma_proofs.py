@@ -9,6 +9,7 @@ from gopfast.checker import ProofError, check, gamma, prices
 from gopfast.checker.problem import Problem
 from gopfast.checker.verify import Bounds
 from tests.support import proofs
+from tests.support.settings import fewer
 
 mpmath.mp.dps = 40
 
@@ -29,10 +30,10 @@ def test_costs_and_spreads_of_shapes_lie_in_their_enclosures(seed):
 
 
 def least(v, most):
-    """Phi at a spread, by bisection of the derivative."""
+    """Phi at a spread, by bisection of the derivative: 45 times, as what is left of a shape counts by its square."""
     v, ends = mpmath.mpf(v), [mpmath.mpf("1e-8"), mpmath.mpf(most)]
     if mpmath.digamma(ends[1]) - mpmath.log(ends[1]) + v > 0:
-        for _ in range(120):
+        for _ in range(45):
             middle = mpmath.sqrt(ends[0] * ends[1])
             ends[mpmath.digamma(middle) - mpmath.log(middle) + v > 0] = middle
     a = ends[1]
@@ -70,7 +71,7 @@ def test_affine_functions_lie_below_the_costs_and_touch_them(seed):
     rng, bounds = random_bounds(seed)
     rules, most, d = bounds.rules, bounds.problem.largest_shape, bounds.columns.shape[1]
     reference = np.median(bounds.columns, axis=0)
-    for _ in range(30):
+    for _ in range(fewer(30)):
         m, v, logs = fitted(bounds, responsibilities(rng, bounds))
         cell = np.concatenate([m, v])
         assert (rules.low <= cell * (1 + 1e-9) + 1e-9).all() and (cell <= rules.high * (1 + 1e-9) + 1e-9).all()
@@ -98,7 +99,7 @@ def test_no_component_saves_more_than_its_cell(seed):
     rng, bounds = random_bounds(seed)
     rules, most, d = bounds.rules, bounds.problem.largest_shape, bounds.columns.shape[1]
     reference = np.median(bounds.columns, axis=0)
-    for _ in range(40):
+    for _ in range(fewer(40)):
         tau = responsibilities(rng, bounds)
         m, v, logs = fitted(bounds, tau)
         cell, w = np.concatenate([m, v]), bounds.weights * tau

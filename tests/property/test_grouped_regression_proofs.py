@@ -8,7 +8,7 @@ from support import regressions as data
 from support.attack import boxes, exact
 
 import gopfast
-from gopfast.checker import ProofError, check, objective, prices, shared_coefficients
+from gopfast.checker import ProofError, check, objective, prices
 from gopfast.checker.problem import Problem
 from gopfast.checker.verify import Bounds
 from gopfast.errors import InputError
@@ -206,17 +206,6 @@ def test_a_proof_of_another_problem_is_refused(change, message):
         check(proofs.packed(header, arrays), *proofs.arguments(case))
     with pytest.raises(ProofError):
         check(proofs.packed(header, arrays), *proofs.arguments(case), case)
-
-
-def test_no_proof_of_a_shared_coefficient_has_groups():
-    case, result = proved()
-    with pytest.raises(ProofError, match="rows that belong together"):
-        shared_coefficients.Problem(case._record_of_proof() | {"shared_coefficient": 0}, *proofs.arguments(case))
-    shared = gopfast.RegressionMixture(
-        case.regressors, case.response, 2, groups=case.X[:, -2].astype(int), shared_coefficients=[0]
-    )
-    with pytest.raises(InputError, match="^proof must be None"):
-        gopfast.solve(shared, proof=True, log=False)
 
 
 def test_changed_entries_prove_no_more():

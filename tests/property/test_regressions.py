@@ -1,6 +1,7 @@
 """Mixtures of regressions: boxes, bounds and prices against exact fits; searches against brute force."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import mpmath
@@ -105,6 +106,23 @@ def test_the_box_of_fits_is_that_of_all_sets_of_as_many_samples(q):
     np.testing.assert_allclose(low, np.min(fits, axis=0), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(high, np.max(fits, axis=0), rtol=1e-9, atol=1e-9)
     assert (low <= np.min(fits, axis=0) + 1e-13).all() and (high >= np.max(fits, axis=0) - 1e-13).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_neighbours_have_the_lines_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    rows, low, high = regressions.lines(rng, rng.integers(2, 12))
+    z, ends = np.array([[float(x) for x in row] for row in rows]), [np.array(part, float) for part in (low, high)]
+    regressions.assert_extremes(design.hull(z, rows, *ends), rows, low, high)
+    pairs, n = design._neighbours(rows)
+    assert len(list(pairs)) == n <= math.comb(len(rows), 2)
+
+
+def test_as_many_rows_as_there_are_pairs_of_neighbours():
+    """Twelve thousand have 80 million pairs, of which fits were refused."""
+    x = np.arange(12_000.0)
+    core = engine.family(gopfast.RegressionMixture(x, np.sin(x), 2)).design
+    assert (core.low < core.high).all()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)

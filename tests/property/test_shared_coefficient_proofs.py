@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support import shared_coefficients as cases, shared_proofs
+from support.proofs import arguments
 
 import gopfast
 from gopfast.checker import ProofError, check, file
@@ -17,6 +18,7 @@ from gopfast.mixtures.shared.coefficients import Loss
 from gopfast.mixtures.shared.far_coefficients import FarBound
 
 FAMILIES = ("known", "normal", "shared")
+KINDS = [(family, grouped) for family in FAMILIES for grouped in (False, True)]
 
 
 def proved(case, **options):
@@ -29,22 +31,24 @@ def parts(result):
 
 
 def stated(case):
-    return Problem(case._record_of_proof(), case._data_of_proof(), case.sample_weight)
+    return Problem(case._record_of_proof(), *arguments(case))
 
 
 @functools.cache
-def of_many_values(family="normal"):
+def of_many_values(family="normal", grouped=False):
     """A problem whose bound takes several values of the coefficient, and its result."""
-    case, _ = cases.drawn(family, 0)
+    case, _ = cases.drawn(family, 2 * grouped, grouped=grouped)
     return case, proved(case)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "grouped"), KINDS)
 @pytest.mark.parametrize("seed", range(6))
-def test_no_mixture_is_below_what_is_proved(family, seed):
-    case, rng = cases.drawn(family, [seed, 3], n=int(7 + seed % 3), p=1 + seed % 2, K=2 - (seed == 5))
+def test_no_mixture_is_below_what_is_proved(family, grouped, seed):
+    case, rng = cases.drawn(
+        family, [seed, 3], n=int(7 + seed % 3), p=1 + seed % 2, K=2 - (seed == 5), grouped=grouped
+    )
     result = proved(case, epsilon=0.1, max_nodes=4_000, time_limit=20.0)
-    found = check(result.proof, case._data_of_proof(), case.sample_weight, case)
+    found = check(result.proof, *arguments(case), case)
     best = min(result.objective, cases.best_of_em(case, rng))
     slack = 1e-9 * (1 + abs(best))
     assert found.lower_bound == result.lower_bound <= best + slack
@@ -53,10 +57,10 @@ def test_no_mixture_is_below_what_is_proved(family, seed):
         assert found.gap <= 0.1 + slack
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_proof_is_as_good_as_the_search(family):
-    case, result = of_many_values(family)
-    found = check(result.proof, case._data_of_proof(), case.sample_weight, case)
+@pytest.mark.parametrize(("family", "grouped"), KINDS)
+def test_a_proof_is_as_good_as_the_search(family, grouped):
+    case, result = of_many_values(family, grouped)
+    found = check(result.proof, *arguments(case), case)
     assert result.success and found.gap <= 0.01 and len(parts(result)[1]["values"]) > 2
     plain = gopfast.solve(case, n_threads=1, log=False)
     assert result.objective == pytest.approx(plain.objective, abs=1e-9)
@@ -66,7 +70,7 @@ def test_a_proof_is_as_good_as_the_search(family):
 def test_what_a_limit_leaves_is_proved(limit):
     case, _ = of_many_values()
     result = proved(case, epsilon=1e-6, **limit)
-    found = check(result.proof, case._data_of_proof(), case.sample_weight, case)
+    found = check(result.proof, *arguments(case), case)
     assert not result.success and found.lower_bound == result.lower_bound
     assert found.lower_bound >= ceiling.least_objective(case) - 1e-6
 
@@ -155,13 +159,48 @@ def test_rounded_responses_cost_no_more_than_is_taken_off(family, seed):
     assert cost(residuals - off[:, np.newaxis]) <= lower + lost * (1 + 1e-6) + 1e-12 * abs(lower)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("seed", range(8))
+def test_blocks_of_any_rows_of_groups_cost_no_more_than_mixtures(family, seed):
+    """Rows at random, several of a group among them."""
+    case, rng = cases.drawn(family, [seed, 7], n=12, p=1 + seed % 2, grouped=True)
+    own, q = stated(case), case._n_coefficients - 1
+    size = case.n_components * q + 1
+    blocks = rng.permutation(12)[: 12 // size * size].reshape(-1, size)
+    ranges = Ranges(own, np.zeros(q), blocks)
+    for _ in range(10):
+        value = float(rng.normal() * 10.0 ** rng.uniform(-2, 3))
+        fixed = sharing.fixed(case, value)
+        attained = regression_starts.run(fixed, cases.shares(fixed, rng), 40)[0]
+        assert ranges.far(value, value) <= attained + 1e-9 * (1 + abs(attained))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("name", shared_proofs.CHANGES)
-def test_changed_proofs_are_refused(name):
-    case, result = of_many_values()
+def test_changed_proofs_are_refused(name, grouped):
+    case, result = of_many_values(grouped=grouped)
     header, arrays = parts(result)
     shared_proofs.CHANGES[name](header, arrays)
     with pytest.raises(ProofError):
-        check(file.pack("shared_coefficients", header, arrays), case._data_of_proof(), case.sample_weight)
+        check(file.pack("shared_coefficients", header, arrays), *arguments(case))
+
+
+@pytest.mark.parametrize("change", ["another group", "groups apart", "no groups", "one group more"])
+def test_proofs_are_of_their_groups(change):
+    case, result = of_many_values(grouped=True)
+    header, arrays = parts(result)
+    X, weights = (part.copy() for part in arguments(case))
+    if change == "no groups":
+        del header["problem"]["groups"]
+    elif change == "another group":
+        header["problem"]["groups"] = 0
+    elif change == "groups apart":
+        X[:, -2] = np.arange(len(X))
+    else:
+        X[X[:, -2] == X[0, -2], -2] = X[X[:, -2] != X[0, -2], -2][0]
+    header["digest"] = file.digest(X, weights)
+    with pytest.raises(ProofError):
+        check(file.pack("shared_coefficients", header, arrays), X, weights)
 
 
 def test_blocks_of_equal_regressors_need_them():
@@ -183,8 +222,8 @@ def test_other_data_are_refused():
 def test_what_has_no_entry_is_refused_before_any_work():
     rng = np.random.default_rng(0)
     x, y, owner = rng.normal(size=12), rng.normal(size=12), np.repeat(np.arange(4), 3)
-    grouped = gopfast.RegressionMixture(x, y, 2, groups=owner, shared_coefficients=[0])
+    several = gopfast.RegressionMixture(np.column_stack([x, x**2]), y, 2, groups=owner, shared_coefficients=[0, 1])
     counts = gopfast.RegressionMixture(x, rng.poisson(3.0, 12), 2, family="poisson", shared_coefficients=[0])
-    for problem in (grouped, counts):
+    for problem in (several, counts):
         with pytest.raises(gopfast.InputError, match="proof must be None: proofs have no entry yet"):
             gopfast.solve(problem, proof=True)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from support import regressions, shared_coefficients as drawing
+from support.settings import EVERY
 
 import gopfast
 from gopfast.mixtures import engine
@@ -19,6 +20,7 @@ from gopfast.options import Options
 from gopfast.search.session import UNLIMITED
 
 OPTIONS = dict(log=False, n_threads=1, random_state=0)
+SECONDS = 3.0 if EVERY == 1 else 1.0  # of searches that mostly end by a limit
 families = pytest.mark.parametrize("family", drawing.FAMILIES)
 
 
@@ -186,7 +188,7 @@ def test_mixtures_of_a_fixed_coefficient_cost_no_less_by_rounding(family):
 @pytest.mark.parametrize("seed", range(3))
 def test_solves_agree_with_em(family, seed):
     case, rng = drawing.drawn(family, seed + 40, n=9, K=2, kind=regressions.DATA[seed], grouped=seed == 2)
-    result = gopfast.solve(case, 0.05, time_limit=3.0, **OPTIONS)
+    result = gopfast.solve(case, 0.05, time_limit=SECONDS, **OPTIONS)
     best = drawing.best_of_em(case, rng)
     assert result.lower_bound <= best + 1e-7 * (1.0 + abs(best))
     attained = case.objective(result.solution.weights, **result.solution.parameters)
@@ -202,7 +204,7 @@ def test_nothing_better_than_the_optimum_is_proved(family, seed):
     case, rng = drawing.drawn(family, seed + 60, n=8, K=2, kind=regressions.DATA[seed])
     options = dataclasses.replace(Options.from_arguments(0.01, **OPTIONS), epsilon=-1.0)
     search = SharedCoefficientSearch(case, options)
-    result = search.run(2.0, UNLIMITED)
+    result = search.run(SECONDS, UNLIMITED)
     best = min(drawing.best_of_em(case, rng, 3), search.upper)
     assert result.status not in ("OPTIMAL", "CUTOFF")
     assert search.lower <= best + 1e-7 * (1.0 + abs(best))

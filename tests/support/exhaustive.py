@@ -8,10 +8,9 @@ import itertools
 import numpy as np
 from scipy.optimize import minimize
 
-from support.reference_em import em
-
 SOFTNESS = (0.0, 0.05, 0.5)
 MOST_GROUPINGS = 400
+LOOK = 5  # steps of EM between two objectives
 
 
 def brute_force_optimum(problem, n_kept=3, n_random=8, seed=0):
@@ -41,9 +40,15 @@ def brute_force_optimum(problem, n_kept=3, n_random=8, seed=0):
 
 def _run(problem, tau, n_steps, state=None):
     """Return objective and state after some steps of EM, from responsibilities or from a state."""
-    tau = problem.responsibilities(**state) if tau is None else tau
-    state, trace = em(problem, tau, max_iter=n_steps, state=state)
-    return trace[-1], state
+    state = problem.maximize(problem.responsibilities(**state) if tau is None else tau, **(state or {}))
+    value = problem.objective(**state)
+    for step in range(1, n_steps + 1):
+        state = problem.maximize(problem.responsibilities(**state), **state)
+        if step % LOOK == 0 or step == n_steps:
+            last, value = value, problem.objective(**state)
+            if last - value <= 1e-12 * (1.0 + abs(value)):
+                break
+    return value, state
 
 
 def _begun(problem, tau, n_steps):

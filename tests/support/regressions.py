@@ -1,5 +1,6 @@
 """Random mixtures of regressions on awkward data, and what responsibilities lead to in exact arithmetic."""
 
+import itertools
 import operator
 from fractions import Fraction
 
@@ -142,6 +143,29 @@ def boxes_attacked(case, rng, targets, where, n_points, n_boxes, near=lambda roo
                 elif left[2] > value:
                     found.append(f"{where}: bound {left[2]!r} exceeds by {mpmath.nstr(left[2] - value, 4)}")
     return found, tried
+
+
+def lines(rng, n):
+    """Rows of two Fractions, among them some of one direction and some of one coordinate 0, and ranges of responses."""
+    rows = [[int(x) for x in row] for row in rng.integers(-3, 4, (n, 2))]
+    rows += [[3 * x, 3 * y] for x, y in rows[:2]] + [[1, 0], [0, 2], [1, 1]]
+    rows = [list(map(Fraction, row)) for row in dict.fromkeys(map(tuple, rows)) if any(row)]
+    rows = [rows[i] for i in rng.permutation(len(rows))]
+    low = [Fraction(int(x), 8) for x in rng.integers(-40, 40, len(rows))]
+    return rows, low, [x + Fraction(int(wide), 8) for x, wide in zip(low, rng.integers(0, 9, len(rows)), strict=True)]
+
+
+def assert_extremes(box, rows, low, high):
+    """Assert that a box is that of the fits through any two rows of different directions, but for rounding."""
+    fits = []
+    for i, j in itertools.combinations(range(len(rows)), 2):
+        (a, b), (c, d) = rows[i], rows[j]
+        if det := a * d - b * c:
+            for y, z in itertools.product((low[i], high[i]), (low[j], high[j])):
+                fits.append(((y * d - z * b) / det, (z * a - y * c) / det))
+    for found, end, side in zip(box, (min, max), (1, -1), strict=True):
+        for x, column in zip(found.tolist(), zip(*fits, strict=True), strict=True):
+            assert 0 <= side * (end(column) - Fraction(x)) <= Fraction(1, 10**9) * max(1, abs(end(column)))
 
 
 def exact_cell(bounds, places, fit, mass):

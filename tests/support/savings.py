@@ -39,6 +39,8 @@ def saved_at(pricing, point, prices, weights):
     low, high = -1e4, 0.0  # of the logarithm of the scale; above the root less is taken than W times the scale
     for _ in range(200):
         middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
         is_above = weights @ np.exp(np.minimum(0.0, middle + logs)) < total * np.exp(middle)
         low, high = (low, middle) if is_above else (middle, high)
     tau = np.exp(np.minimum(0.0, low + logs))

@@ -14,6 +14,7 @@ from gopfast.search.search import Search
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.data import summary
+from tests.support.settings import fewer
 
 LEAST = 0.02  # mean curvature that a basin proves on rays, relative to that of separate components
 # On a ray, parts of the way and their weights: the mean of a function f is that of 2 (1 - s) f(s).
@@ -101,7 +102,7 @@ def test_the_hessian_stays_within_its_bounds_and_positive(K, d, summaries):
     radius = 0.5 * (box["high"] - box["low"]).reshape(K, d)
     np.testing.assert_allclose(means, 0.5 * (box["high"] + box["low"]).reshape(K, d), atol=1e-12)
     spent = 0.0
-    for trial in range(60):
+    for trial in range(fewer(60)):
         pick = rng.uniform(-1, 1, (K, 1 + d)) if trial % 2 else rng.choice([-1.0, 1.0], (K, 1 + d))
         ray = [
             hessian(X, w, np.log(weights) + s * pick[:, 0] * box["log_radius"], means + s * pick[:, 1:] * radius)

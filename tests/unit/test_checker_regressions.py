@@ -1,6 +1,7 @@
 """The checker's rule of regressions, against fits in exact arithmetic and costs in mpmath."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import mpmath
@@ -11,6 +12,7 @@ from support.attack import boxes, exact
 
 from gopfast.checker import ProofError, objective, prices, regressions
 from gopfast.checker.problem import Problem
+from gopfast.checker.rounding import Interval
 from gopfast.checker.verify import Bounds
 from gopfast.errors import InputError
 from tests.support import proofs
@@ -196,11 +198,21 @@ def test_what_is_no_proof_of_regressions_is_refused():
 
 
 def test_too_many_sets_of_samples_are_refused(monkeypatch):
-    monkeypatch.setattr(regressions, "MOST_SETS", 5)
+    monkeypatch.setattr(regressions, "MOST_SETS", 3)
     rows = [[Fraction(i), Fraction(1)] for i in range(4)]
-    with pytest.raises(ProofError, match="more than 5 sets of 2 rows"):
+    with pytest.raises(ProofError, match="more than 3 sets of 2 rows"):
         regressions.hull(rows, regressions.enclosed(rows[0] * 2))
     monkeypatch.setattr(regressions, "MOST_SETS", 100)
     monkeypatch.setattr(regressions, "MOST_EXACT_SETS", 0)
+    rows = [[Fraction(i), Fraction(i * i), Fraction(1)] for i in range(4)]
     with pytest.raises(ProofError, match="nearly dependent"):
-        regressions.hull([[Fraction(2), Fraction(2)]] + rows, regressions.enclosed([Fraction(0)] * 5))
+        regressions.hull([[Fraction(2)] * 3] + rows, regressions.enclosed([Fraction(0)] * 5))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_neighbours_have_the_lines_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    rows, low, high = data.lines(rng, rng.integers(2, 12))
+    data.assert_extremes(regressions.hull(rows, Interval(np.array(low, float), np.array(high, float))), rows, low, high)
+    pairs, n = regressions._of_neighbours(rows)
+    assert len(list(pairs)) == n <= math.comb(len(rows), 2)

@@ -264,4 +264,4 @@ class TestEstimator:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_checks():
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
-    checks.check_estimator(gopfast.GlobalKMeans(3, time_limit=2.0), on_skip=None)
+    checks.check_estimator(gopfast.GlobalKMeans(3, time_limit=0.5), on_skip=None)

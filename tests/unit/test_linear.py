@@ -11,7 +11,6 @@ from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.relaxations.linear import LinearRelaxation
 from gopfast.search.search import Search
-from scipy.special import logsumexp
 
 import gopfast
 
@@ -42,7 +41,8 @@ def em(X, w, means, weights, prior, n_iterations):
     K, d = means.shape
     for _ in range(n_iterations):
         log_r = np.log(np.maximum(weights, 1e-300)) - ((X[:, None] - means) ** 2).sum(axis=2) / 2
-        log_p = logsumexp(log_r, axis=1)
+        most = log_r.max(axis=1)
+        log_p = most + np.log(np.exp(log_r - most[:, None]).sum(axis=1))
         half = (means**2).sum() / 2
         e = 0.0 if prior is None else np.clip(K * d / 2 / half if half > 0 else np.inf, *prior)
         objective = -(w @ log_p) + (0.0 if prior is None else e * half - K * d / 2 * np.log(e))

@@ -110,8 +110,12 @@ def best(problem, family, point, weights, n_steps=200):
     K = family.n_components
     e = family.precision_range[0] if isinstance(family, GaussianFamily) and family.has_prior else 0.0
     found = family.parameters(np.concatenate([weights, point, [e]]))
+    scores = problem.log_densities(**found)
+    densities = np.exp(scores - np.maximum(scores.max(axis=1, keepdims=True), -1e300))  # up to a factor of each sample
     for _ in range(n_steps):
-        tau = problem.responsibilities(weights, **found)
+        tau = problem.responsibilities(weights, **found) if not (total := densities @ weights).all() else (
+            densities * weights / total[:, np.newaxis]
+        )
         new = problem.sample_weight @ tau / problem.total_weight
         if np.abs(new - weights).max() < 1e-13:
             break

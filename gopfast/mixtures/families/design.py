@@ -8,7 +8,7 @@ all samples. All of this is computed in fractions, and rounded once.
 
 A weighted least-squares fit is a convex combination of the fits through q samples each, with weights that are products
 of the samples' weights and squared determinants (Jacobi). So the values of any component at the places lie in the range
-of those of the fits through q samples.
+of those of the fits through q samples; of lines it is that of the lines through neighbours.
 
 Theory: (J1) and (J4) of docs/theory/regression.md; (JC1) of docs/theory/counts.md.
 """
@@ -148,14 +148,14 @@ def hull(z, exact, low, high):
             least[block], most[block] = hull(z[np.ix_(rows, block)], own, low[rows], high[rows])
         return least, most
     m, q = z.shape
-    if q > MOST_COEFFICIENTS or math.comb(m, q) > MOST_FITS:
+    sets, n_sets = _neighbours(exact) if q == 2 else (itertools.combinations(range(m), q), math.comb(m, q))
+    if q > MOST_COEFFICIENTS or n_sets > MOST_FITS:
         raise InputError(
-            f"X has {m} distinct rows and {q} coefficients, of which {math.comb(m, q):.3g} sets of {q} rows bound the "
+            f"X has {m} distinct rows and {q} coefficients, of which {n_sets:.3g} sets of {q} rows bound the "
             f"fits: at most {MOST_FITS:.3g} are tried, and {MOST_COEFFICIENTS} coefficients; round X, or leave out "
             "columns"
         )
-    least, most = np.full(q, np.inf), np.full(q, -np.inf)
-    sets, n_exact = itertools.combinations(range(m), q), 0
+    least, most, n_exact = np.full(q, np.inf), np.full(q, -np.inf), 0
     # equal where the exact numbers are
     codes = np.array([np.unique([exact[i][j] for i in range(m)], return_inverse=True)[1] for j in range(q)]).T
     while len(some := np.array(list(itertools.islice(sets, CHUNK)), dtype=np.intp).reshape(-1, q)):
@@ -182,6 +182,18 @@ def hull(z, exact, low, high):
             _widen(least, most, *_weights(z[some], determinant, error), low[some], high[some])
     size = SLACK * np.maximum(np.abs(least), np.abs(most))
     return least - size, most + size
+
+
+def _neighbours(rows):
+    """Return pairs of rows of two Fractions whose directions are neighbours on the circle of all, and their number."""
+    by_direction = {}
+    for i, (x, y) in enumerate(rows):
+        if x or y:
+            by_direction.setdefault((0, x / y) if y else (1, 0), []).append(i)
+    turn = [by_direction[direction] for direction in sorted(by_direction)]
+    pairs = list(zip(turn, turn[1:] + turn[:1], strict=True))[: len(turn) if len(turn) > 2 else 1]
+    n_pairs = sum(len(one) * len(other) for one, other in pairs)
+    return (pair for own in pairs for pair in itertools.product(*own)), n_pairs
 
 
 def _blocks(z):

@@ -284,7 +284,7 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
             design, self.family, rows.counts, rows.trials, rows.offset, owner, math.fsum(w * constant),
             COUNT_CONSTANT * math.fsum(w * size), self.n_components,
         )  # fmt: skip
-        return family.suggest(**(regression_starts.best_fit(self) if start is None else start))
+        return family.suggest(**(regression_starts.best_fit(self, family=family) if start is None else start))
 
     def _record_of_proof(self):
         if self._shared_at is not None:

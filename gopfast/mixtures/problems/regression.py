@@ -438,7 +438,7 @@ class RegressionMixture(MixtureProblem):
             design, self.n_components, self.noise_variance is None, self._is_shared,
             owner=None if self.groups is None else owner,
         )  # fmt: skip
-        return family.suggest(**(regression_starts.best_fit(self) if start is None else start))
+        return family.suggest(**(regression_starts.best_fit(self, family=family) if start is None else start))
 
     def _refuse_sharing(self):
         """Refuse what is of components that share no coefficient."""
@@ -457,7 +457,7 @@ class RegressionMixture(MixtureProblem):
             "family": family, "n_components": self.n_components,
             name: [float(level)], "fit_intercept": self.fit_intercept,
         }  # fmt: skip
-        if len(self._all_shared) > 1 or (self._shared_at is not None and self.groups is not None):
+        if len(self._all_shared) > 1:
             return None
         if self.groups is not None:
             found["groups"] = int(self.groups) - 1

@@ -11,6 +11,7 @@ from gopfast.biconvex.lifted_inequalities import LiftedInequalities
 from gopfast.biconvex.lifting import Lifting
 from gopfast.biconvex.local_budget import LocalBudget
 from gopfast.biconvex.moments import SemidefiniteCuts
+from gopfast.biconvex.node_bounds import NodeBounds
 from gopfast.biconvex.problem import BiconvexProblem
 from gopfast.search.checkpoint import header
 from gopfast.search.memory import Memory
@@ -18,7 +19,7 @@ from gopfast.search.meter import Meter
 from gopfast.search.search import Search
 
 # Whose work is counted within a search: of bounding nodes, in the order of `BilinearRelaxation`, and of local searches.
-METERED = (LiftedInequalities, SemidefiniteCuts, LocalBudget)
+METERED = (LiftedInequalities, SemidefiniteCuts, NodeBounds, LocalBudget)
 
 
 class Core(NamedTuple):
@@ -75,7 +76,10 @@ class Core(NamedTuple):
         """
         meters = [Meter(mechanism.name) for mechanism in METERED] if meters is None else meters
         *of_bounds, of_budget = meters
-        relaxed = BilinearRelaxation(data, self.low, self.high, milp=self.milp, meters=of_bounds)
+        relaxed = BilinearRelaxation(
+            data, self.low, self.high, milp=self.milp, meters=of_bounds,
+            bounds_in_nodes=NodeBounds.name not in self.without,
+        )  # fmt: skip
         primal = AlternatingPrimal(
             data, self.starts, self.given, self.n_lps, nonlinear, self.kinds, complete,
             None if LocalBudget.name in self.without else of_budget,

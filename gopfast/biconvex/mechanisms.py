@@ -8,8 +8,11 @@ from gopfast.biconvex.concave_directions import ConcaveDirections
 from gopfast.biconvex.lifted_inequalities import LiftedInequalities
 from gopfast.biconvex.local_budget import LocalBudget
 from gopfast.biconvex.moments import SemidefiniteCuts
+from gopfast.biconvex.node_bounds import NodeBounds
 from gopfast.biconvex.squared_forms import SquaredForms
 from gopfast.biconvex.symmetry import Symmetry
 
-MECHANISMS = (SquaredForms, ConcaveDirections, LiftedInequalities, SemidefiniteCuts, Symmetry, LocalBudget)
+MECHANISMS = (
+    SquaredForms, ConcaveDirections, LiftedInequalities, SemidefiniteCuts, Symmetry, NodeBounds, LocalBudget,
+)  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)

@@ -18,7 +18,7 @@ EXCEPTIONS = {
     "options": ("the core's integers", "LARGEST_SEED MOST_NODES"),
     "roundoff": ("the unit roundoff, of which margins are made", "ROUND"),
     "biconvex/alternating": ("file format: the largest number", "MOST_TURNS"),
-    "biconvex/bilinear_rounds": ("numbers of stages", "RELAXED LIFTED CUT"),
+    "biconvex/bilinear_rounds": ("numbers of stages", "RELAXED LIFTED CUT BOUNDED"),
     "biconvex/bilinear_rows": ("codes of HiGHS", "AT_LOWER BASIC LAST_STATUS"),
     "biconvex/convex_programs": ("codes, and how many there are", "FREE N_PROGRAM_KINDS NO_BASIS"),
     "biconvex/fingerprints": ("what a hash function is made of", "_ODD _SHIFT"),

@@ -17,4 +17,5 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     cdef LearntRows learnt
     cdef Tangents touching
     cdef readonly int max_rounds, root_sweeps
+    cdef readonly bint bounds_in_nodes
     cdef real[::1] low, high            # (n,) the root box

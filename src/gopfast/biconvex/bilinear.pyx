@@ -17,11 +17,12 @@ q_b for a convex form, and has
 - where most pairs of some variables are products: semidefinite cuts, v'(1 z'; z w) v >= 0 for eigenvectors v of
   negative eigenvalues, found in rounds at the root. They hold in every box, and nodes have those that the root needed.
 
-The box is tightened first: from the rows (feasibility), from reduced costs, and at the root by one linear program per
-bound. Every row is loosened by the rounding error of its coefficients, so that what is proved about the linear program
-holds for the node. Where bound combinations are selected, a mixed-integer program with the cuts of both halves of each
-interval does so. Tightening may use the cutoff: what it removes has an objective above it, so a node's bound is
-never raised beyond the cutoff once there is one.
+The box is tightened first: from the rows (feasibility), from reduced costs, and by linear programs for
+bounds: of all variables at the root, of a few in nodes, over a part of the rows. Every row is loosened by the rounding
+error of its coefficients, so that what is proved about the linear program holds for the node. Where bound combinations
+are selected, a mixed-integer program with the cuts of both halves of each interval does so. Tightening may use the
+cutoff: what it removes has an objective above it, so a node's bound is never raised beyond the cutoff once there is
+one.
 
 Adjiman, Dallwig, Floudas & Neumaier 1998 (tightening); Sherali & Alameddine 1992 (lifted rows); Sherali & Fraticelli
 2002 (semidefinite cuts).
@@ -52,6 +53,7 @@ cdef class BilinearWorker(BilinearBranching):
     def __init__(self, BilinearRelaxation owner, StopSignal stop, int number):
         self.owner, self.data, self.learnt, self.touching = owner, owner.data, owner.learnt, owner.touching
         self.root_low, self.root_high, self.n_warm = owner.low, owner.high, owner.n_warm
+        self.bounds_in_nodes = owner.bounds_in_nodes
         self.reserve(stop, number, owner.selects)
 
     cdef void bound(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
@@ -99,6 +101,12 @@ cdef class BilinearWorker(BilinearBranching):
                 if not self.tighten_by_programs(node, cutoff, self.owner.root_sweeps, effort):
                     self.raise_bound(node, INFINITY, cutoff)
                     return
+            elif attempt == 0 and self.bounds_in_nodes and self.learnt.chosen and cutoff < INFINITY:
+                if not self.tighten_in_node(node, cutoff, effort):
+                    self.raise_bound(node, INFINITY, cutoff)
+                    return
+                if not self.has_shrunk(node):
+                    break
             elif not self.has_shrunk(node):
                 break
         if self.milp is not None and node.branch >= 0:
@@ -120,12 +128,14 @@ cdef class BilinearRelaxation(ProgramRelaxation):
     milp : bool
         Selects one bound combination for each node by a mixed-integer program, for a partition into orthants.
     meters : sequence of Meter, optional
-        Of lifted inequalities and of semidefinite cuts.
+        Of lifted inequalities, of semidefinite cuts and of programs for bounds in nodes.
+    bounds_in_nodes : bool
+        Whether nodes have linear programs for bounds of a few variables, where that pays.
     """
 
     def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3,
-                 bint milp=False, meters=()):
-        self.data, self.selects = data, milp
+                 bint milp=False, meters=(), bint bounds_in_nodes=True):
+        self.data, self.selects, self.bounds_in_nodes = data, milp, bounds_in_nodes
         self.low = np.array(data.low if low is None else low)
         self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split

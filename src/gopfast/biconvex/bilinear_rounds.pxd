@@ -11,6 +11,7 @@ cdef enum:
     RELAXED = 0
     LIFTED = 1
     CUT = 2
+    BOUNDED = 3
 
 
 cdef class BilinearRounds(BilinearRows):

@@ -14,6 +14,9 @@ cdef class BilinearRows(ProgramWorker):
     cdef LearntRows learnt
     cdef Tangents touching
     cdef int n_base                     # rows that every node's program has: what a stored basis covers
+    # The part of the rows that holds the parent's solution, as `start`, `col_index`, `value`, ..., and `basis`
+    cdef int[::1] part_start, part_index, part_basis
+    cdef real[::1] part_value, part_lower, part_upper
     cdef real slack                     # by which the open row is loosened
     cdef real[::1] col_lower, col_upper     # (n_cols,) of the node's program
     cdef int n_tangents, n_kept, n_new  # in the program; those of the parent; those of its rounds
@@ -31,6 +34,8 @@ cdef class BilinearRows(ProgramWorker):
     cdef int reserve(self, StopSignal stop, int number, bint selects) except -1
     cdef int limit_iterations(self) noexcept nogil
     cdef int load(self, Node *node, bint warm, bint with_cuts) noexcept nogil
+    cdef int load_part(self, Node *node) noexcept nogil
+    cdef void write_rows(self, Node *node, bint with_cuts) noexcept nogil
     cdef void begin_row(self) noexcept nogil
     cdef void term(self, int column, real value, real rounded) noexcept nogil
     cdef void end_row(self, real lower, real upper) noexcept nogil
@@ -54,4 +59,4 @@ cdef class BilinearRows(ProgramWorker):
     cdef real center_of(self, int j) noexcept nogil
     cdef real half_width(self, int j) noexcept nogil
     cdef void store_basis(self, Node *node) noexcept nogil
-    cdef int restore_basis(self, Node *node) noexcept nogil
+    cdef bint read_basis(self, Node *node) noexcept nogil

@@ -64,7 +64,9 @@ cdef class BilinearRows(ProgramWorker):
         self.tangent_row_of, self.tangent_block = ints(self.most_tangents), ints(self.most_tangents)
         self.tangents = np.zeros((max(self.most_tangents, 1), widest), dtype=np.float32)
         self.at = reals(data.n)
-        self.basis = ints(data.n_cols + self.max_rows)
+        self.basis, self.part_basis = ints(data.n_cols + self.max_rows), ints(data.n_cols + self.max_rows)
+        self.part_start, self.part_index, self.part_value = ints(self.max_rows), ints(max_nnz), reals(max_nnz)
+        self.part_lower, self.part_upper = reals(self.max_rows), reals(self.max_rows)
         return 0
 
     cdef int configure(self) noexcept nogil:
@@ -76,6 +78,38 @@ cdef class BilinearRows(ProgramWorker):
     # The linear program of a node
 
     cdef int load(self, Node *node, bint warm, bint with_cuts) noexcept nogil:
+        self.write_rows(node, with_cuts)
+        if self.load_rows(self.data.n_cols, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0]) != OK:
+            return LP_FAILED
+        return self.lp.set_basis(&self.basis[0]) if warm and self.read_basis(node) else OK
+
+    cdef int load_part(self, Node *node) noexcept nogil:
+        """The problem's rows, tangents, and of the others those that are not basic in the node's basis.
+
+        Less rows are a relaxation. LP_FAILED where the node has no basis.
+        """
+        cdef int row, size, nnz = 0, n = 0
+        self.write_rows(node, True)
+        if not self.read_basis(node):
+            return LP_FAILED
+        self.start[self.n_rows] = self.nnz
+        memcpy(&self.part_basis[0], &self.basis[0], self.data.n_cols * sizeof(int))
+        for row in range(self.n_rows):
+            if self.data.n_rows <= row < self.n_base and self.basis[self.data.n_cols + row] == BASIC:
+                continue
+            size = self.start[row + 1] - self.start[row]
+            self.part_start[n], self.part_lower[n], self.part_upper[n] = nnz, self.row_lower[row], self.row_upper[row]
+            memcpy(&self.part_index[nnz], &self.col_index[self.start[row]], size * sizeof(int))
+            memcpy(&self.part_value[nnz], &self.value[self.start[row]], size * sizeof(real))
+            self.part_basis[self.data.n_cols + n] = self.basis[self.data.n_cols + row]
+            n, nnz = n + 1, nnz + size
+        if self.lp.load(
+                self.data.n_cols, n, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0], &self.part_lower[0],
+                &self.part_upper[0], nnz, &self.part_start[0], &self.part_index[0], &self.part_value[0]) != OK:
+            return LP_FAILED
+        return self.lp.set_basis(&self.part_basis[0])
+
+    cdef void write_rows(self, Node *node, bint with_cuts) noexcept nogil:
         cdef int t
         self.n_rows = self.nnz = self.n_tangents = self.n_new = 0
         self.fixed_rows()
@@ -90,11 +124,6 @@ cdef class BilinearRows(ProgramWorker):
         self.n_base = self.n_rows
         self.kept_rows(node)
         self.tangent_rows(node)
-        if self.load_rows(self.data.n_cols, &self.data.cost[0], &self.col_lower[0], &self.col_upper[0]) != OK:
-            return LP_FAILED
-        if warm:
-            self.restore_basis(node)
-        return OK
 
     cdef void begin_row(self) noexcept nogil:
         self.slack = 0
@@ -447,25 +476,26 @@ cdef class BilinearRows(ProgramWorker):
             packed[1 + i] = <float> word
         packed[0] = <float> size
 
-    cdef int restore_basis(self, Node *node) noexcept nogil:
-        """The parent's tangents come first after the rows that the basis covers, and are not basic; the others are.
+    cdef bint read_basis(self, Node *node) noexcept nogil:
+        """OUT basis: the parent's; whether there is one.
 
-        A node that was read from a file may hold anything: what is no basis is passed over.
+        Its tangents come first after the rows that the basis covers, and are not basic; the others are. A node
+        that was read from a file may hold anything: what is no basis is passed over.
         """
         cdef const float *packed = node_warm(node, self.data.n)
         cdef int i, size = self.data.n_cols + self.n_base
         if packed[0] != size or packed[self.touching.kept_from] != self.n_kept:
-            return OK
+            return False
         for i in range((size + PACKED - 1) // PACKED):
             if not (packed[1 + i] >= 0 and packed[1 + i] < 1 << (3 * PACKED)):
-                return OK
+                return False
             unpack(<int> packed[1 + i], &self.basis[0] + PACKED * i, min(<int> PACKED, size - PACKED * i))
         for i in range(size):
             if self.basis[i] > LAST_STATUS:
-                return OK
+                return False
         for i in range(size, self.data.n_cols + self.n_rows):
             self.basis[i] = AT_LOWER if i < size + self.n_kept else BASIC
-        return self.lp.set_basis(&self.basis[0])
+        return True
 
     # Bounds
 

@@ -7,6 +7,7 @@ from gopfast.search.types cimport real
 
 
 cdef class BilinearTightening(BilinearRounds):
+    cdef bint bounds_in_nodes           # IN reserve: whether wanted; then whether nodes have such programs
     cdef real[::1] old_low, old_high    # (n,) the box before it was tightened
     cdef int[::1] seen                  # (n, 2) bounds on which a solution of the sweep lay
     cdef int[::1] ranked                # (n_ranked,) variables whose bounds are worth programs, the worst first
@@ -18,6 +19,7 @@ cdef class BilinearTightening(BilinearRounds):
     cdef bint has_shrunk(self, Node *node) noexcept nogil
     cdef int tighten_by_costs(self, Node *node, real cutoff) noexcept nogil
     cdef int tighten_by_programs(self, Node *node, real cutoff, int n_sweeps, Effort *effort) noexcept nogil
+    cdef int tighten_in_node(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void rank(self) noexcept nogil
     cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil
     cdef void mark_seen(self, const real *low, const real *high) noexcept nogil

@@ -7,24 +7,26 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
 from gopfast.biconvex.tuning cimport (
-    LEAST_REDUCED_COST, LEFT_WIDTH as NARROW, MOST_WORK, ON_BOUND, PRIMAL_SIMPLEX_BELOW, PROPAGATION_ROUNDS,
-    WORTH_A_ROUND_OF_PROGRAMS as WORTH_A_PROGRAM,
+    BOUNDED_IN_NODES, LEAST_REDUCED_COST, LEFT_WIDTH as NARROW, MOST_WORK, ON_BOUND, PRIMAL_SIMPLEX_BELOW,
+    PROPAGATION_ROUNDS, WORTH_A_ROUND_AFTER, WORTH_A_ROUND_OF_PROGRAMS as WORTH_A_PROGRAM,
 )
 from gopfast.lp.lp cimport LP_INFEASIBLE, LP_OPTIMAL, LpStatus
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.stop cimport StopSignal
+from gopfast.search.meter cimport Work
+from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.tree cimport Node, node_high, node_low
 from gopfast.search.types cimport OK, real
-from gopfast.biconvex.bilinear_rounds cimport LIFTED, BilinearRounds
+from gopfast.biconvex.bilinear_rounds cimport BOUNDED, LIFTED, BilinearRounds
 from gopfast.biconvex.learnt_rows cimport ints, reals
 
 
 cdef class BilinearTightening(BilinearRounds):
-    """By reduced costs in every node, by one linear program per bound at the root."""
+    """By reduced costs in every node, by one linear program per bound at the root, and of a few variables in nodes."""
 
     cdef int reserve(self, StopSignal stop, int number, bint selects) except -1:
         cdef int k, n = self.data.n
+        cdef bint wanted = self.bounds_in_nodes
         BilinearRounds.reserve(self, stop, number, selects)
         self.old_low, self.old_high = reals(n), reals(n)
         self.seen, self.ranked, self.wanted = ints(2 * n), ints(n), ints(n)
@@ -32,6 +34,9 @@ cdef class BilinearTightening(BilinearRounds):
             self.wanted[self.data.first[k]] = self.wanted[self.data.second[k]] = 1
         for k in range(self.data.n_atoms):
             self.wanted[self.data.atom_argument[k]] = 1
+        # without forms: their tangents, which these programs have not, are what bounds them
+        self.bounds_in_nodes = wanted and not selects and self.data.n_blocks == 0 and (
+            sum(self.wanted) > BOUNDED_IN_NODES)
         return 0
 
     cdef bint propagate(self, Node *node, real cutoff) noexcept nogil:
@@ -80,6 +85,20 @@ cdef class BilinearTightening(BilinearRounds):
                 break
         return 1
 
+    cdef int tighten_in_node(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
+        """Programs for bounds of a few variables, over rows that hold the node's solution. 0: nothing is left."""
+        cdef Work *stage = &effort.stages[BOUNDED]
+        cdef real begun = clock()
+        cdef int ok
+        stage.calls += 1
+        self.work = 0
+        self.rank()
+        self.n_ranked = min(self.n_ranked, <int> BOUNDED_IN_NODES)
+        ok = self.sweep(node, cutoff, effort)
+        stage.closed += not ok
+        stage.seconds += clock() - begun
+        return ok
+
     cdef void rank(self) noexcept nogil:
         """Variables to bound in the order of what their products and atoms miss: work may not do for all."""
         cdef const real *x = self.lp.x
@@ -113,7 +132,8 @@ cdef class BilinearTightening(BilinearRounds):
         cdef real bound, width
         cdef int j, r, side, ok = 1
         cdef LpStatus status
-        if self.load(node, False, False) != OK:
+        cdef bint in_node = node.parent >= 0
+        if (self.load_part(node) if in_node else self.load(node, False, False)) != OK:
             return 1
         for j in range(self.data.n_cols):
             self.lp.set_cost(j, 0)
@@ -123,7 +143,7 @@ cdef class BilinearTightening(BilinearRounds):
             self.lp.set_row_bounds(self.data.n_rows - 1, -INFINITY, bound)
         for j in range(2 * self.data.n):
             self.seen[j] = 0
-        self.lp.set_primal_simplex(self.n_rows < PRIMAL_SIMPLEX_BELOW)
+        self.lp.set_primal_simplex(in_node or self.n_rows < PRIMAL_SIMPLEX_BELOW)
         # Where the cutoff leaves next to nothing HiGHS may cycle
         self.lp.limit_iterations(500 + 2 * self.n_rows)
         for r in range(self.n_ranked):
@@ -201,4 +221,4 @@ cdef class BilinearTightening(BilinearRounds):
             now = node_high(node, self.data.n)[j] - node_low(node)[j]
             if self.wanted[j] and width > NARROW:
                 least = min(least, now / width if isfinite(width) else (0 if isfinite(now) else 1))
-        return least <= WORTH_A_PROGRAM
+        return least <= (WORTH_A_ROUND_AFTER if self.bounds_in_nodes and node.parent >= 0 else WORTH_A_PROGRAM)

@@ -183,6 +183,11 @@ cdef extern from *:
     # below it a reduced cost is no slope, beside the tolerance of the program | the core's units | (0, 1) | argument:
     # the tolerance to which HiGHS solves
     real LEAST_REDUCED_COST "1e-9"
+    # whose bounds programs of a node tighten, those whose products miss most; where there are no more the programs cost
+    # more than nodes | variables | [1, inf) | docs/notebook/biconvex.md
+    int BOUNDED_IN_NODES "12"
+    # of a box's width that they must leave for another round to stop | part | (0, 1) | docs/notebook/biconvex.md
+    real WORTH_A_ROUND_AFTER "0.75"
     # of an interval that is left as it is | relative to its end where that is above 1 | [0, 1) | not measured
     real LEFT_WIDTH "1e-9"
     # of an interval's width within which a solution shows its bound to be needed | part | [0, 0.5) | not measured

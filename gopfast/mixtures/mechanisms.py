@@ -449,8 +449,11 @@ class Raised(Early):
 
     @staticmethod
     def suits(plan):
-        """Of matrices of two columns, and of free variances of few parameters; the latter alone in proofs."""
-        return has_raised_prices(plan.family) and (plan.blocks is None or isinstance(plan.family, NormalFamily))
+        """Of matrices of two columns, of free variances of few parameters, alone in proofs, and of known ones without hull."""
+        free = isinstance(plan.family, NormalFamily)
+        if isinstance(plan.family, GaussianFamily) and Hull.name not in plan.without and Hull.suits(plan):
+            return False
+        return has_raised_prices(plan.family) and (plan.blocks is None or free)
 
     @staticmethod
     def learner(plan, solution, limit):

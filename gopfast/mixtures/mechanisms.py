@@ -449,7 +449,7 @@ class Raised(Early):
 
     @staticmethod
     def suits(plan):
-        """Of matrices of two columns, of free variances of few parameters, alone in proofs, and of known ones without hull."""
+        """Of two columns of matrices, few free variances (in proofs these alone), and known ones that have no hull."""
         free = isinstance(plan.family, NormalFamily)
         if isinstance(plan.family, GaussianFamily) and Hull.name not in plan.without and Hull.suits(plan):
             return False

@@ -23,7 +23,7 @@ from gopfast.mixtures.pricing.hull_balls import ball_around
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_confined import Confined
 from gopfast.mixtures.pricing.hull_corners import Corners
-from gopfast.mixtures.pricing.hull_drafts import Drafted, draft_of
+from gopfast.mixtures.pricing.hull_drafts import Drafted, with_draft
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
 from gopfast.mixtures.pricing.hull_reaches import Reach
 from gopfast.mixtures.pricing.hull_tables import SCALES, Tables
@@ -191,14 +191,14 @@ class HullBound(Learner):
         centers, moments = (np.array(part) for part in zip(*made, strict=True))
         order = frame.order(self.labels)
         yield
-        made = [None, None]
-        some, weights = draft_of(w[order], self.labels[order], len(z))
-        for i, (at, of_each) in enumerate(((order, w[order]), (None if some is None else order[some], weights))):
-            if at is not None:
-                made[i] = HullCells(z[:q][:, at], z[q:][:, at], of_each, self.labels[at], self._places(centers),
-                                    self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
-                made[i].set_prices(self.raised[at], moments)
-        self.cells_at = Drafted(*made)
+
+        def cells(at, weights):
+            made = HullCells(z[:q][:, at], z[q:][:, at], weights, self.labels[at], self._places(centers),
+                             self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
+            made.set_prices(self.raised[at], moments)
+            return made
+
+        self.cells_at = Drafted(*with_draft(cells, order, w, self.labels, len(z)))
         across = z[q:]
         self.place = self._places(atoms.means)
         self.corners = Corners(self.cells_at, self.n_columns, self.free)

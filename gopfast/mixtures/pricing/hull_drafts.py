@@ -65,30 +65,27 @@ class DraftedShells(Drafted):
         return values, scales
 
 
-def draft_of(weights, labels, n_columns):
+def with_draft(make, order, weights, labels, n_columns):
     """
-    Return which samples, in an order in which near ones follow each other, stand for all, and their weights.
+    Return what is made of all samples, and the same of some that stand for all, None if all are few.
 
     Parameters
     ----------
+    make : callable
+        Of samples (m,), by their places, and their weights (m,).
+    order : ndarray of int, shape (n,)
+        Near ones follow each other.
     weights : ndarray, shape (n,)
     labels : ndarray of int, shape (n,)
         Each label keeps its weight.
     n_columns : int
         d: forms of a direction are larger of few samples, by the root of that over their number.
-
-    Returns
-    -------
-    some : ndarray of int, or None
-        None if all are few.
-    weights : ndarray
     """
     n, all_of = len(weights), np.bincount(labels, weights)
-    step = int(n // (DRAFT * n_columns * len(all_of)))
+    whole, step = make(order, weights[order]), int(n // (DRAFT * n_columns * len(all_of)))
     if step < DRAFTED:
-        return None, None
-    some = np.arange(0, n, step)
-    drawn = np.bincount(labels[some], weights[some])
-    scale = np.ones(len(all_of))
-    scale[: len(drawn)] = all_of[: len(drawn)] / np.where(drawn > 0.0, drawn, 1.0)
-    return some, weights[some] * scale[labels[some]]
+        return whole, None
+    some = order[::step]
+    drawn = np.bincount(labels[some], weights[some], len(all_of))
+    scale = all_of / np.where(drawn > 0.0, drawn, 1.0)
+    return whole, make(some, weights[some] * scale[labels[some]])

@@ -11,7 +11,7 @@ import numpy as np
 
 from gopfast.mixtures.pricing.hull_cells import MEAN, HullCells
 from gopfast.mixtures.pricing.hull_corners import Corners
-from gopfast.mixtures.pricing.hull_drafts import Drafted, DraftedShells, draft_of
+from gopfast.mixtures.pricing.hull_drafts import Drafted, DraftedShells, with_draft
 from gopfast.mixtures.pricing.hull_shells import Shells
 from gopfast.mixtures.pricing.tuning import (
     HULL_PART_OF_THE_WAY as PART_OF_THE_WAY,
@@ -73,15 +73,18 @@ class Reach:
         more = 16 * (d + 8) * ROUND * diameter * diameter
         moments = moments.copy()
         moments[:, MEAN] += more
-        cells, shells = [None, None], [None, None]
-        some, of_some = draft_of(weights[order], labels[order], d)
-        for i, (at, of_each) in enumerate(((order, weights[order]), (None if some is None else order[some], of_some))):
-            if at is not None:
-                cells[i] = HullCells(np.zeros((0, len(at))), z[:, at], of_each, labels[at], away, d * ball.free,
-                                     n_threads=threads, skip=SKIP_CELLS)  # fmt: skip
-                cells[i].set_prices(prices[at] + more, moments)
-                shells[i] = Shells(z[:, at], of_each, prices[at] + more, n_threads=threads, skip=SKIP_BALLS)
-        self.cells, self.shells = Drafted(*cells), DraftedShells(*shells)
+
+        def cells(at, some):
+            made = HullCells(np.zeros((0, len(at))), z[:, at], some, labels[at], away, d * ball.free,
+                             n_threads=threads, skip=SKIP_CELLS)  # fmt: skip
+            made.set_prices(prices[at] + more, moments)
+            return made
+
+        def shells(at, some):
+            return Shells(z[:, at], some, prices[at] + more, n_threads=threads, skip=SKIP_BALLS)
+
+        self.cells = Drafted(*with_draft(cells, order, weights, labels, d))
+        self.shells = DraftedShells(*with_draft(shells, order, weights, labels, d))
         self.corners = Corners(self.cells, d, ball.free)
         n = max(1, int(np.ceil(-least / REACH_RANGE)))
         ends = np.linspace(least, 0.0, n + 1)

@@ -1,7 +1,8 @@
 """What the search in the hull of the means proves of spherical components alone, of the solution found within 4 s.
 
 Usage: python bench/hull.py --seconds 10 --rows "20000 8 5 6.5 known" "20000 4 3 8 spherical" ...
-(samples, columns, components, deviations apart, variances)
+(samples, columns, components, deviations apart, variances; --merged: what a component in place of two may save, as
+a part of what the incumbent's do; inf for prices as high as they lose little; --unequal: data as of everyday.py)
 """
 
 import argparse
@@ -9,11 +10,12 @@ import time
 
 import numpy as np
 from everyday import clusters
+from everyday_cases import unequal
 from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.pricing import hull
+from gopfast.mixtures.pricing import hull, hull_atoms
 
 ROWS = [
     "20000 8 5 6.5 known", "100000 4 3 7 known", "20000 5 5 6 known", "20000 8 3 6 known", "20000 8 8 7 known",
@@ -22,9 +24,9 @@ ROWS = [
 ]  # fmt: skip
 
 
-def row(n, d, K, apart, kind, seconds):
+def row(n, d, K, apart, kind, seconds, is_unequal):
     """Return a line: nats open per sample, of these what prices lose, cells, processor seconds, whether it ended."""
-    X = clusters(n, d, K, apart, "spherical", 0)
+    X = unequal(n, d, K, apart, kind, 20) if is_unequal else clusters(n, d, K, apart, "spherical", 0)
     family = engine.family(gopfast.GaussianMixture(X, K, covariance=kind))
     with gopfast.settings(hull=False, cover=False):
         found = gopfast.solve(gopfast.GaussianMixture(X, K, covariance=kind), time_limit=4, n_threads=1)
@@ -51,10 +53,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rows", nargs="*", default=ROWS)
+    parser.add_argument("--merged", type=float, default=hull_atoms.MERGED)
+    parser.add_argument("--unequal", action="store_true")
     arguments = parser.parse_args()
+    hull_atoms.MERGED = arguments.merged
     for text in arguments.rows:
         n, d, K, apart, kind = text.split()
-        print(row(int(n), int(d), int(K), float(apart), kind, arguments.seconds), flush=True)
+        print(row(int(n), int(d), int(K), float(apart), kind, arguments.seconds, arguments.unequal), flush=True)
 
 
 if __name__ == "__main__":

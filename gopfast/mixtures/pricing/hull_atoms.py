@@ -4,6 +4,7 @@ Components of an incumbent in a frame, and prices of the samples at which all of
 Theory: (Y5) of docs/theory/hull.md.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -16,6 +17,7 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_DRAWN as DRAWN,
     HULL_HEIGHTS as HEIGHTS,
     HULL_LOSS as LOSS,
+    HULL_MERGED as MERGED,
     HULL_MOST_TRIED as MOST_TRIED,
     HULL_N_CLIMBS as N_CLIMBS,
     HULL_N_EQUAL as N_EQUAL,
@@ -113,7 +115,7 @@ class Atoms:
             Of what a component saves, that prices may lose; 0 for no more than the least that any lose.
         """
         W, means, precisions, some = math.fsum(self.weights), self.means, self.precisions, self.drawn(DRAWN)
-        tried = []
+        tried, fits = [], 0
         yield from self.share()
         if some is not self:
             yield from some.share()
@@ -122,7 +124,12 @@ class Atoms:
             found = yield from some.price(height, ambiguous, reached)
             tried.append((some.lost, height, ambiguous, reached, found, some.means, some.precisions))
             if some.lost <= part * some.values.max():
-                break
+                fits = fits or len(tried)
+                if self.free or (yield from some.merged()) <= MERGED * some.values.max():
+                    fits = len(tried)
+                    break
+        if fits:
+            tried = tried[:fits]
         if some is not self:
             self.n_terms += some.n_terms
         # some samples have a better solution of their own, which all prices lose alike
@@ -177,6 +184,17 @@ class Atoms:
             values[k] = yield from self._climb(k, N_LAST)
         self.values, self.lost = values, w @ (own - self.prices) + K * values.max()
         return each, allowed
+
+    def merged(self):
+        """Return about the most that a component in place of two saves at the prices, and yield after every pass."""
+        most = 0.0
+        for pair in map(list, itertools.combinations(range(len(self.shares)), 2)):
+            mean = self.masses[pair] @ self.means[pair] / self.masses[pair].sum()
+            costs = 0.5 * (self.squares - 2.0 * (mean @ self.samples) + mean @ mean)
+            self.n_terms += len(self.weights)
+            most = max(most, saved(self.weights, self.prices - costs)[0])
+            yield
+        return most
 
     def _allowed(self, label, rest, each, masses, ambiguous, reached):
         """Return what samples of each cluster (K,) may lose, so that it has most of its price."""

@@ -252,6 +252,9 @@ HULL_LOSS = 8e-5
 # of what a component saves, that prices may lose where cells then say where a better solution's components are | part |
 # [0, 1) | docs/notebook/many_columns.md
 HULL_LOST = 0.002
+# of what a component of known variance saves, the most that one in place of two may; lower prices are tried first |
+# part | (0, inf) | docs/notebook/many_columns.md
+HULL_MERGED = 0.4
 # that tell which of them are of use, at most | samples | [1, inf) | not measured
 HULL_DRAWN = 20_000
 # that are tried with all samples, until one loses no more than it did with some | prices | [1, inf) | not measured

@@ -11,7 +11,7 @@ from gopfast import BiconvexProblem
 from gopfast.biconvex.core import METERED
 from gopfast.biconvex.node_bounds import NodeBounds
 from gopfast.profile import Activity
-from gopfast.search import distributed
+from gopfast.search import distributed, files
 
 OPTIONS = {"log": False, "n_threads": 1}
 
@@ -32,6 +32,16 @@ def solve(problem, executor=None, **options):
     """Without lifted inequalities, so that there is a tree."""
     with gopfast.settings(**{"lifted_inequalities": False, **options}):
         return gopfast.solve(problem, executor=executor, **OPTIONS)
+
+
+def same(found, whole):
+    """Whether status and optimum are the same, the bounds within tolerance and never above a point of the other."""
+    assert found.status == whole.status == "OPTIMAL" and not found.notes
+    assert found.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert abs(found.bound - whole.bound) <= 2e-6 * abs(whole.objective)
+    assert max(found.bound, whole.bound) <= min(found.objective, whole.objective) + 1e-9 * abs(whole.objective)
+    assert found.solution.max_violation <= 1e-8
+    return True
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -69,6 +79,24 @@ def test_threads_make_the_same_tree():
     assert one.n_nodes == two.n_nodes and one.bound == two.bound
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -5.0, 1e30, 2.0])
+def test_any_programs_may_be_put_off(value, tmp_path):
+    """What a file says of programs that are put off may be anything: they come later, or not, and bounds hold."""
+    problem, path = draw(1), tmp_path / "search.checkpoint"
+    whole = solve(problem)
+    with gopfast.settings(lifted_inequalities=False):
+        gopfast.solve(problem, checkpoint=path, max_nodes=40, **OPTIONS)
+        reader = files.Reader(path)
+        header, state, nodes = reader.header, reader.part("state."), reader.part("nodes0.")
+        reader.close()
+        waits = nodes["warm"][:, -2 * problem.n_variables :]
+        assert np.isin(waits, [0, 1, 2]).all() and 0 < (waits > 0).mean() < 1
+        waits[:] = value
+        files.write(str(path), header, [("state.", state), ("nodes0.", nodes)])
+        found = gopfast.resume(path, problem, **OPTIONS)
+    assert same(found, whole) and found.profile["node_bounds"].calls > 40
+
+
 # Workers
 
 
@@ -78,16 +106,6 @@ def by_work_alone(monkeypatch):
     monkeypatch.setattr(distributed, "ALONE", 0.0)
     monkeypatch.setattr(distributed, "PART", 600.0)
     monkeypatch.setattr(distributed, "SHORT_PART", 600.0)
-
-
-def same(found, whole):
-    """Whether status and optimum are the same, the bounds within tolerance and never above a point of the other."""
-    assert found.status == whole.status == "OPTIMAL" and not found.notes
-    assert found.objective == pytest.approx(whole.objective, rel=1e-9)
-    assert abs(found.bound - whole.bound) <= 2e-6 * abs(whole.objective)
-    assert max(found.bound, whole.bound) <= min(found.objective, whole.objective) + 1e-9 * abs(whole.objective)
-    assert found.solution.max_violation <= 1e-8
-    return True
 
 
 # with lifted inequalities workers have those that the root has chosen: few trees are left to be divided then

@@ -5,6 +5,7 @@ Theory: (A1) of docs/theory/problem.md.
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -278,10 +279,11 @@ class BiconvexProblem:
             Objective, minimised (its negative where the sense is "max"), and whether every constraint holds; of atoms
             that is not known in rationals, so that it counts as no.
         """
-        z = [Fraction(value) for value in self._point(point).tolist()]
+        point = self._point(point).tolist()
+        z = _dyadic(point)
         value = Fraction(self.constant) + _exact_value(enumerate(self.c.tolist()), self.Q, z)
-        feasible = not self.atoms
-        feasible = feasible and all(_within(x, *bounds) for x, *bounds in zip(z, self.lower, self.upper, strict=True))
+        bounds = zip(point, self.lower, self.upper, strict=True)
+        feasible = not self.atoms and all(_within(*one) for one in bounds)
         for i, bounds in enumerate(zip(self.row_lower, self.row_upper, strict=True)):
             part = slice(*self.A.indptr[i : i + 2])
             terms = zip(self.A.indices[part].tolist(), self.A.data[part].tolist(), strict=True)
@@ -318,7 +320,7 @@ class BiconvexProblem:
 
     def _exact_excesses(self, row, z):
         """Return by how much a point is below a row's lower bound and above its upper one, from rationals."""
-        z = [Fraction(value) for value in z.tolist()]
+        z = _dyadic(z.tolist())
         m = self.A.shape[0]
         if row < m:
             part = slice(*self.A.indptr[row : row + 2])
@@ -665,18 +667,30 @@ def _names(names, n):
     return names
 
 
+def _dyadic(values):
+    """Return floats as pairs (p, k) of integers: p / 2**k."""
+    return [(p, q.bit_length() - 1) for p, q in map(float.as_integer_ratio, values)]
+
+
 def _exact_value(linear, Q, z):
-    """Return a'z + z'Qz of Fractions z, a given as pairs (i, a_i)."""
-    total = sum((Fraction(a) * z[i] for i, a in linear if a), Fraction(0))
+    """Return a'z + z'Qz as a Fraction: a as pairs (i, a_i), z as of `_dyadic`."""
+    totals = defaultdict(int)  # of each power of two that divides
+    for i, a in linear:
+        if a:
+            (p, k), (x, e) = *_dyadic([a]), z[i]
+            totals[k + e] += p * x
     if Q is not None:
         entries = Q.tocoo()
-        for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True):
-            total += Fraction(value) * z[i] * z[j]
-    return total
+        factors = zip(entries.row.tolist(), entries.col.tolist(), _dyadic(entries.data.tolist()), strict=True)
+        for i, j, (p, k) in factors:
+            (x, e), (y, f) = z[i], z[j]
+            totals[k + e + f] += p * x * y
+    most = max(totals, default=0)
+    return Fraction(sum(total << (most - k) for k, total in totals.items()), 1 << most)
 
 
 def _within(value, lower, upper):
-    # a Fraction compares with a float exactly, infinities included
+    # a Fraction, or a float, compares with a float exactly, infinities included
     return bool(float(lower) <= value <= float(upper))
 
 

@@ -146,7 +146,9 @@ def _search(preparation, plan, meters, stored):
     if not free:
         # lifted equations leave little at the root, which other rows move to where less of them holds
         lifts_equations = preparation.lifting.lifts_equations
-        if not lifts_equations and plan.has(Symmetry) and (rows := Symmetry.make(plan)):
+        # those of a checkpoint's nodes, which a limit may not take from them
+        stop = preparation.stop if stored is None and options.checkpoint is None else None
+        if not lifts_equations and plan.has(Symmetry) and (rows := Symmetry.make(plan, stop)):
             preparation.order(rows)
         return _search_box(preparation, session, meters, low, high, {}, found, stored)
     if options.checkpoint is not None or options.executor is not None:

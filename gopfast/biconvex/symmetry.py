@@ -14,6 +14,7 @@ from collections import Counter
 from fractions import Fraction
 
 from gopfast.biconvex import fingerprints
+from gopfast.biconvex.interruption import check
 from gopfast.biconvex.outward import below
 from gopfast.biconvex.problem import terms_of
 from gopfast.biconvex.tuning import MOST_SYMMETRIC_TERMS, MOST_SYMMETRY_WORK
@@ -38,12 +39,13 @@ class Symmetry(Mechanism):
         return is_bounded and plan.is_free and n_terms <= MOST_SYMMETRIC_TERMS
 
     @staticmethod
-    def make(plan):
-        """Return rows (coefficients, lower bound); none where there is no symmetry."""
+    def make(plan, stop=None):
+        """Return rows (coefficients, lower bound); none where there is no symmetry. Raises Stopped."""
         with plan.meter(Symmetry):
+            check(stop)
             if fingerprints.all_differ(plan.problem):
                 return []
-            centred = Centred(plan.problem)
+            centred = Centred(plan.problem, stop)
             return centred.rows(centred.levels())
 
 
@@ -62,7 +64,8 @@ class Centred:
         Number of terms.
     """
 
-    def __init__(self, problem):
+    def __init__(self, problem, stop=None):
+        self.stop = stop
         ends = list(zip(problem.lower.tolist(), problem.upper.tolist(), strict=True))
         self.n = problem.n_variables
         self.middles = [(Fraction(a) + Fraction(b)) / 2 for a, b in ends]
@@ -80,6 +83,7 @@ class Centred:
         self.work = 0
 
     def _centred(self, linear, products):
+        check(self.stop)
         found = Counter()
         for i, a in linear:
             a = Fraction(a)
@@ -179,6 +183,7 @@ class Centred:
         colours = [self._number(("first", self.first[k], order.get(k, 0))) for k in range(2 * self.n)]
         n_classes = 0
         while len(set(colours)) > n_classes:
+            check(self.stop)
             n_classes = len(set(colours))
             self.work += self.size + self.n
             signs = [[] for _ in range(2 * self.n)]

@@ -161,6 +161,21 @@ def test_exact_values_are_those_of_every_kind_of_row():
         assert feasible == (rows and x * y + Fraction(0.3) * y >= Fraction(0.1) and max(x, y) <= 2.5)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_exact_values_are_those_of_rational_sums(seed):
+    rng, n = np.random.default_rng(seed), 5
+    c, z = (rng.uniform(1.0, 9.0, n) * 10.0 ** rng.integers(-99, 99, n) for _ in range(2))
+    Q = rng.uniform(1.0, 9.0, (n, n)) * 10.0 ** rng.integers(-99, 99, (n, n)) * (rng.random((n, n)) < 0.6)
+    Q, z[0], c[1] = Q + Q.T, -0.0, 0.0
+    problem = BiconvexProblem(c, Q=Q, lower=np.minimum(z, 0.0), upper=np.maximum(z, 0.0))
+    x = [Fraction(value) for value in z.tolist()]
+    expected = sum(Fraction(a) * b for a, b in zip(c.tolist(), x, strict=True))
+    entries = problem.Q.tocoo()
+    for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True):
+        expected += Fraction(value) * x[i] * x[j]
+    assert problem.exact(z) == (expected, True)
+
+
 def test_extreme_magnitudes_do_not_raise_and_claim_nothing_wrong():
     coefficients, bounds = [1e100, -1e100, 1e-100, 1e50, 1e-50, 1e20, 1e-20, 1.0], [1e100, 1e-100, 1e20, 1e-300, 1.0]
     rng = np.random.default_rng(0)

@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.executors import Inline
 
 import gopfast
 from gopfast import BiconvexProblem, CheckpointError, InputError, cli
@@ -182,28 +183,10 @@ def at_once(monkeypatch):
     monkeypatch.setattr(distributed, "PART", 0.2)
 
 
-class Inline(Executor):
-    """Runs a part where it is asked for."""
-
-    _max_workers = 2
-
-    def __init__(self, fails=()):
-        self.n_parts, self.fails = 0, fails
-
-    def submit(self, function, /, *arguments, **named):
-        self.n_parts += 1
-        future = Future()
-        if self.n_parts in self.fails:
-            future.set_exception(OSError("the worker is gone"))
-        else:
-            future.set_result(function(*arguments, **named))
-        return future
-
-
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_workers_prove_the_same(name, at_once):
     whole, executor = whole_of(name), Inline(fails=(2, 5))
-    # with them the tree of pooling_adhya1pq is too small to be divided
+    # with them the tree of pooling_adhya1pq is too small to be divided: test_node_bounds.py has one that is not
     with gopfast.settings(node_bounds=False):
         found = gopfast.solve(PROBLEMS[name], executor=executor, **OPTIONS)
     assert same(found, whole, 6.0)

@@ -4,11 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from gopfast.search.stop import StopSignal
 
 import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import fingerprints
-from gopfast.biconvex.symmetry import Centred, orbit
+from gopfast.biconvex.interruption import Stopped
+from gopfast.biconvex.plan import BiconvexPlan
+from gopfast.biconvex.symmetry import Centred, Symmetry, orbit
+from gopfast.options import Options
 from gopfast.profile import Activity
 
 
@@ -217,6 +221,14 @@ def test_a_start_in_another_image_counts(corner):
     kept = gopfast.solve(problem, start=start, log=False, n_threads=1, epsilon=1e-6)
     assert kept.success and kept.objective == pytest.approx(1.0, abs=1e-6)
     assert kept.bound >= 1.0 - 1e-9
+
+
+def test_a_limit_ends_the_search_for_them():
+    problem = points(12)
+    plan = BiconvexPlan(problem, Options(log=False))
+    with pytest.raises(Stopped):
+        Symmetry.make(plan, StopSignal(0.0))
+    assert Symmetry.make(plan, StopSignal(60.0)) == Symmetry.make(plan)
 
 
 def test_it_is_worth_many_nodes_and_goes_on_from_a_checkpoint(tmp_path):

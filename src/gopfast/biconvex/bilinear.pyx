@@ -35,6 +35,7 @@ import numpy as np
 from libc.math cimport INFINITY, isfinite
 
 from gopfast.biconvex.bilinear_branching cimport BilinearBranching
+from gopfast.biconvex.bilinear_tightening cimport are_worth_programs
 from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.learnt_rows cimport LearntRows
 from gopfast.biconvex.tangents cimport Tangents
@@ -44,7 +45,7 @@ from gopfast.search.meter cimport Meter, add_work
 from gopfast.search.relaxation cimport N_STAGES, Effort, no_effort
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node, Tree, node_choice, node_high, node_low, node_point, node_warm
-from gopfast.search.types cimport OK, real
+from gopfast.search.types cimport OK, index, real
 
 
 cdef class BilinearWorker(BilinearBranching):
@@ -135,14 +136,15 @@ cdef class BilinearRelaxation(ProgramRelaxation):
 
     def __init__(self, BiconvexData data, low=None, high=None, int max_rounds=3, int root_sweeps=3,
                  bint milp=False, meters=(), bint bounds_in_nodes=True):
-        self.data, self.selects, self.bounds_in_nodes = data, milp, bounds_in_nodes
+        self.data, self.selects = data, milp
         self.low = np.array(data.low if low is None else low)
         self.high = np.array(data.high if high is None else high)
         self.n_connected, self.n_split = data.n, data.n_split
         self.max_rounds, self.root_sweeps = max_rounds, root_sweeps
         self.learnt = LearntRows(data)
         self.touching = Tangents(data, data.n_rows + 4 * data.n_products + data.n_atoms + self.learnt.most())
-        self.n_warm = self.touching.kept_from + 1 + self.touching.n_kept_floats
+        self.bounds_in_nodes = bounds_in_nodes and not milp and are_worth_programs(data)
+        self.n_warm = self.touching.waits_from + (2 * data.n if self.bounds_in_nodes else 0)
         self.batch_size, self.parallel_from = 4, 2
         self.meters = (self.meters[0], *meters, *self.meters[1 + len(meters):])
 
@@ -150,10 +152,13 @@ cdef class BilinearRelaxation(ProgramRelaxation):
         return BilinearWorker(self, stop, number)
 
     cdef void root(self, Node *node) noexcept nogil:
+        cdef index i
         cdef int j
         for j in range(self.data.n):
             node_low(node)[j], node_high(node, self.data.n)[j] = self.low[j], self.high[j]
             node_point(node, self.data.n)[j] = middle(self.low[j], self.high[j])
+        for i in range(self.touching.waits_from, self.n_warm):
+            node_warm(node, self.data.n)[i] = 0
         node_warm(node, self.data.n)[0] = node_warm(node, self.data.n)[self.touching.kept_from] = 0
 
     cdef void calibrate(self, const real *solution) noexcept nogil:

@@ -7,36 +7,46 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy
 
 from gopfast.biconvex.tuning cimport (
-    BOUNDED_IN_NODES, LEAST_REDUCED_COST, LEFT_WIDTH as NARROW, MOST_WORK, ON_BOUND, PRIMAL_SIMPLEX_BELOW,
-    PROPAGATION_ROUNDS, WORTH_A_ROUND_AFTER, WORTH_A_ROUND_OF_PROGRAMS as WORTH_A_PROGRAM,
+    BOUNDED_IN_NODES, BOUND_WAITS, FAR_FROM_BOUND, HARDLY_MOVED, LEAST_REDUCED_COST, LEFT_WIDTH as NARROW, MOST_WORK,
+    ON_BOUND, PRIMAL_SIMPLEX_BELOW, PROPAGATION_ROUNDS, WORTH_A_ROUND_AFTER,
+    WORTH_A_ROUND_OF_PROGRAMS as WORTH_A_PROGRAM,
 )
 from gopfast.lp.lp cimport LP_INFEASIBLE, LP_OPTIMAL, LpStatus
 from gopfast.search.relaxation cimport Effort
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.meter cimport Work
 from gopfast.search.stop cimport StopSignal, clock
-from gopfast.search.tree cimport Node, node_high, node_low
+from gopfast.search.tree cimport Node, node_high, node_low, node_point, node_warm
 from gopfast.search.types cimport OK, real
 from gopfast.biconvex.bilinear_rounds cimport BOUNDED, LIFTED, BilinearRounds
+from gopfast.biconvex.data cimport BiconvexData
 from gopfast.biconvex.learnt_rows cimport ints, reals
+
+
+cdef int[::1] in_products(BiconvexData data):
+    """(n,): whether a variable is in a product or an argument of an atom, so that its bounds are worth programs."""
+    cdef int[::1] found = ints(data.n)
+    cdef int k
+    for k in range(data.n_products):
+        found[data.first[k]] = found[data.second[k]] = 1
+    for k in range(data.n_atoms):
+        found[data.atom_argument[k]] = 1
+    return found
+
+
+cdef bint are_worth_programs(BiconvexData data):
+    """Whether bounds are worth programs in nodes: not where tangents of forms are what bounds variables."""
+    return data.n_blocks == 0 and sum(in_products(data)) > BOUNDED_IN_NODES
 
 
 cdef class BilinearTightening(BilinearRounds):
     """By reduced costs in every node, by one linear program per bound at the root, and of a few variables in nodes."""
 
     cdef int reserve(self, StopSignal stop, int number, bint selects) except -1:
-        cdef int k, n = self.data.n
-        cdef bint wanted = self.bounds_in_nodes
+        cdef int n = self.data.n
         BilinearRounds.reserve(self, stop, number, selects)
         self.old_low, self.old_high = reals(n), reals(n)
-        self.seen, self.ranked, self.wanted = ints(2 * n), ints(n), ints(n)
-        for k in range(self.data.n_products):
-            self.wanted[self.data.first[k]] = self.wanted[self.data.second[k]] = 1
-        for k in range(self.data.n_atoms):
-            self.wanted[self.data.atom_argument[k]] = 1
-        # without forms: their tangents, which these programs have not, are what bounds them
-        self.bounds_in_nodes = wanted and not selects and self.data.n_blocks == 0 and (
-            sum(self.wanted) > BOUNDED_IN_NODES)
+        self.seen, self.ranked, self.wanted = ints(2 * n), ints(n), in_products(self.data)
         return 0
 
     cdef bint propagate(self, Node *node, real cutoff) noexcept nogil:
@@ -126,6 +136,23 @@ cdef class BilinearTightening(BilinearRounds):
         for j in range(self.data.n):
             self.gradient[j] = 0
 
+    cdef float *waits(self, Node *node, int j, int side) noexcept nogil:
+        """Levels of nodes for which programs for a bound are put off, in the node's warm start."""
+        return node_warm(node, self.data.n) + self.touching.waits_from + 2 * j + side
+
+    cdef bint puts_off(self, Node *node, int j, int side) noexcept nogil:
+        """Whether a program for a bound is left to the children, as it is likely to move it by little.
+
+        It hardly moved in a parent, or the node's solution is not far from it.
+        """
+        cdef float *left = self.waits(node, j, side)
+        cdef real low = node_low(node)[j], high = node_high(node, self.data.n)[j], at = node_point(node, self.data.n)[j]
+        # a node that was read from a file may hold anything
+        if left[0] > 0:
+            left[0] = min(left[0], <float> BOUND_WAITS) - 1
+            return True
+        return (at - low if side == 0 else high - at) <= FAR_FROM_BOUND * (high - low)
+
     cdef int sweep(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         cdef real *low = node_low(node)
         cdef real *high = node_high(node, self.data.n)
@@ -150,7 +177,9 @@ cdef class BilinearTightening(BilinearRounds):
             j = self.ranked[r]
             for side in range(2):
                 width = high[j] - low[j]
-                if self.work > MOST_WORK or self.seen[2 * j + side] or width <= NARROW * max(1.0, fabs(low[j])):
+                if self.work > MOST_WORK or width <= NARROW * max(1.0, fabs(low[j])):
+                    continue
+                if self.seen[2 * j + side] or (in_node and self.puts_off(node, j, side)):
                     continue
                 self.lp.set_cost(j, 1 if side == 0 else -1)
                 status = self.run(INFINITY, effort)
@@ -178,6 +207,8 @@ cdef class BilinearTightening(BilinearRounds):
                         high[j] = -bound
                     self.mark_seen(low, high)
                     self.note_needed()
+                    if in_node and high[j] - low[j] > (1 - HARDLY_MOVED) * width:
+                        self.waits(node, j, side)[0] = BOUND_WAITS
                 if low[j] > high[j]:
                     ok = 0
                 if not ok or self.stop.poll(self.number):

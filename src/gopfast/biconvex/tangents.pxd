@@ -10,6 +10,7 @@ cdef enum:
 cdef class Tangents:
     cdef int[::1] member_start, member  # variables of each form and atom
     cdef int kept_from, n_kept_floats   # in a node's warm start: where its tangents are, and their room
+    cdef int waits_from                 # behind them, where programs for bounds that are put off are
     cdef real[::1] incumbent            # (n,) tangents touch there
     cdef bint has_incumbent
 

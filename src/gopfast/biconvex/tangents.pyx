@@ -27,6 +27,7 @@ cdef class Tangents:
         self.incumbent = reals(data.n)
         self.kept_from = 2 + (data.n_cols + n_rows) // PACKED
         self.find_members(data)
+        self.waits_from = self.kept_from + 1 + self.n_kept_floats
 
     cdef int find_members(self, BiconvexData data) except -1:
         """Variables of each form, the argument of each atom, which come behind them, and room for tangents."""

@@ -186,6 +186,14 @@ cdef extern from *:
     # whose bounds programs of a node tighten, those whose products miss most; where there are no more the programs cost
     # more than nodes | variables | [1, inf) | docs/notebook/biconvex.md
     int BOUNDED_IN_NODES "12"
+    # whose programs for a bound are put off, after one that hardly moved it | levels of nodes | [0, 2**20] |
+    # docs/notebook/biconvex.md
+    int BOUND_WAITS "2"
+    # of an interval's width by which a program must move its bound, or it hardly did | part | [0, 1] | not measured
+    real HARDLY_MOVED "0.01"
+    # of an interval's width, up to which the node's solution is too near to a bound for a program to move it far | part
+    # | [0, 1] | docs/notebook/biconvex.md
+    real FAR_FROM_BOUND "0.5"
     # of a box's width that they must leave for another round to stop | part | (0, 1) | docs/notebook/biconvex.md
     real WORTH_A_ROUND_AFTER "0.75"
     # of an interval that is left as it is | relative to its end where that is above 1 | [0, 1) | not measured

@@ -62,22 +62,20 @@ class Loss(NamedTuple):
         """Return that of a problem, rounded up."""
         Z, at = problem._design(), problem._shared_at
         used = problem.sample_weight > 0.0
-        w, x, own = problem._row_weight[used], Z[used, at], np.delete(Z[used], at, axis=1)
+        w, x, own = weights_of_loss(problem)[used], Z[used, at], np.delete(Z[used], at, axis=1)
+        left, error = left_of(x, own, w)
         if problem.family == "normal":
             least = problem.variance_floor if problem.noise_variance is None else problem.noise_variance
-            left, error = left_of(x, own, w)
             left = np.abs(left) + error
             saturation = math.inf if problem.noise_variance is not None else 0.5 * math.fsum(w) * (1.0 + SLACK)
             return cls(_up(0.5 * math.fsum(w * left * left) / least), saturation=saturation)
         counts = problem._rows.counts[used]
         if problem.family == "poisson":
-            (left, error), total = left_of(x, own, w), math.fsum(w * counts)
+            total = math.fsum(w * counts)
             spread = float((left + error).max() - (left - error).min())
             return cls(_up(0.125 * total * spread * spread), _up(2.0 * total * spread))
-        of_trials = w * problem.trials[used]
-        left, error = left_of(x, own, of_trials)
         left = np.abs(left) + error
-        return cls(_up(0.125 * math.fsum(of_trials * left * left)), _up(2.0 * math.fsum(of_trials * left)))
+        return cls(_up(0.125 * math.fsum(w * left * left)), _up(2.0 * math.fsum(w * left)))
 
     def between(self, a, b, lower_a, lower_b):
         """
@@ -127,6 +125,11 @@ class Loss(NamedTuple):
         share = self._at(slope, steepest, width, lower_a, lower_b).share
         spread = share * (1.0 - share) * width * width
         return steepest if steepest * spread <= self.saturation else self.saturation / spread
+
+
+def weights_of_loss(problem):
+    """Return the weights (n,) of the rows in what F may lack: of binomial counts those of their trials."""
+    return problem._row_weight * (problem.trials if problem.family == "binomial" else 1.0)
 
 
 def left_of(x, own, weights):

@@ -1,5 +1,6 @@
 """Proofs of counts that share a coefficient: ranges of it against definitions, forged files, searches for too much."""
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -224,14 +225,15 @@ def test_no_mixture_of_a_far_coefficient_costs_less(family, seed):
             some.append(ranges_of(own, np.zeros(own.n_own), blocks))
     for _ in range(10):
         value = float(rng.normal() * core.unit * 10.0 ** rng.uniform(-1, 1.5))
-        fixed = sharing.fixed(case, value)
-        attained = regression_starts.run(fixed, cases.shares(fixed, rng), 40)[0]
+        fixed, attained = sharing.fixed(case, value), math.inf
+        with contextlib.suppress(np.linalg.LinAlgError):  # means so far away have no digits left
+            attained = regression_starts.run(fixed, cases.shares(fixed, rng), 40)[0]
         low, high = value - core.unit * rng.exponential(), value + core.unit * rng.exponential()
         for ranges in some:
             far = ranges.far(value, value)
             if ranges is some[0] and core.blocks:
                 assert far == pytest.approx(core.least(value, value), rel=1e-6, abs=1e-6)
-            assert far <= attained + 1e-9 * (1 + abs(attained)) or not math.isfinite(attained)
+            assert far <= attained + 1e-9 * (1 + abs(attained)) or math.isnan(attained)
             for ends in ((low, high), (low, math.inf), (-math.inf, high), (-math.inf, math.inf)):
                 assert ranges.floor <= ranges.far(*ends) <= far
 
@@ -376,16 +378,22 @@ def test_the_floor_is_what_rows_cost_at_least(family, grouped, seed):
 
 @kinds
 @pytest.mark.parametrize("seed", range(3))
-def test_fits_of_random_weights_lie_within_the_ends(family, grouped, seed):
-    case, rng = cases.drawn(family, [seed, 12], p=1 + seed % 2, grouped=grouped)
-    low, high = without_blocks(case).ends()
+def test_all_fits_lie_within_the_ends(family, grouped, seed):
+    """Those of single components through sets of rows, by the definition, and those of random responsibilities."""
+    offset = np.random.default_rng(seed).normal(size=10)
+    case, rng = cases.drawn(family, [seed, 12], p=1 + seed % 2, grouped=grouped, offset=offset)
+    (low, high), Z = without_blocks(case).ends(), case._design()
+    response, room = case._rows.saturated() - case.offsets, 1e-6 * (high - low)
+    sets = [list(some) for some in itertools.combinations(range(10), Z.shape[1])]
+    fits = [np.linalg.solve(Z[some], response[some])[case._shared_at] for some in sets if np.linalg.det(Z[some])]
+    assert low == pytest.approx(min(fits), abs=room) and high == pytest.approx(max(fits), abs=room)
     for _ in range(4):
         tau = cases.shares(case, rng)
         state = case.maximize(tau)
         for _ in range(10):
             state = case.maximize(tau, **state)
         value = sharing.narrowed(case, {k: v for k, v in state.items() if k != "weights"})[0]
-        assert low - 1e-6 * (high - low) <= value <= high + 1e-6 * (high - low)
+        assert low - room <= value <= high + room
 
 
 def test_counts_of_the_likelihood_are_those_of_the_checker():

@@ -95,9 +95,7 @@ class Loss(NamedTuple):
         if not min(lower_a, lower_b) > -math.inf:
             return Between(-math.inf, 0.5)
         width = (b - a) * (1.0 + 4 * ROUND)
-        steepest = self.quadratic if self.linear == math.inf else min(self.quadratic, self.linear / width)
-        steepest *= 1.0 + 4 * ROUND
-        slope = steepest
+        slope = steepest = self.steepest(width)
         if self._slope_at(slope, steepest, width, lower_a, lower_b) < slope:
             # the slope of a tangent that touches where the bound is least: any slope holds
             low, high = FLATTEST, 1.0  # as parts of the steepest
@@ -107,6 +105,11 @@ class Loss(NamedTuple):
                 low, high = (middle, high) if other > middle * steepest else (low, middle)
             slope = high * steepest
         return self._at(slope, steepest, width, lower_a, lower_b)
+
+    def steepest(self, width):
+        """Return the slope of the loss at 0, rounded up, between two values so far apart."""
+        steepest = self.quadratic if self.linear == math.inf else min(self.quadratic, self.linear / width)
+        return steepest * (1.0 + 4 * ROUND)
 
     def _at(self, slope, steepest, width, lower_a, lower_b):
         """Return the bound by a tangent of the loss with this slope, from 0 on up to the steepest."""
@@ -139,6 +142,7 @@ def left_of(x, own, weights):
     Any coefficients would do: those that are used are exact as they are.
     """
     size = np.abs(own).max(axis=0)
+    size[size == 0.0] = 1.0  # of rows that are some of all
     root = np.sqrt(weights)
     fitted = np.linalg.lstsq(root[:, np.newaxis] * (own / size), root * x, rcond=None)[0]
     left = x - (own / size) @ fitted

@@ -54,7 +54,7 @@ def solve(search, options, proof, started):
     problem = search.problem
     record = problem._record_of_proof()
     if record is None:
-        raise InputError(f"proof must be None: proofs have no entry yet for several shared_coefficients, of {problem!r}")
+        raise InputError(f"proof must be None: proofs have no entry yet for several shared coefficients: {problem!r}")
     try:
         own = Problem(record, problem._data_of_proof(), problem._weights_of_proof())
         direction, blocks = _direction(problem), _blocks(search)

@@ -189,9 +189,10 @@ class _Writer:
             for n_done, i in enumerate(going):
                 left = max(0.0, self.finish - time.perf_counter()) / (len(going) - n_done)
                 new = self._proof(values[i], needed[i], left)
-                if new is not None and (found[i] is None or new.lower_bound > found[i].lower_bound):
+                if found[i] is None or _shown(new) >= _shown(found[i]):
                     found[i] = new
             going = [i for i in going if found[i] is not None and found[i].status is Status.TIME_LIMIT]
+        found = [None if _shown(one) == -math.inf else one for one in found]
         proofs = [b"" if one is None else one.proof.data for one in found]
         lowers = [None if one is None else Fraction(one.lower_bound) - self.ranges.lost(value, one.lower_bound)
                   for value, one in zip(values, found, strict=True)]  # fmt: skip
@@ -204,7 +205,7 @@ class _Writer:
         Returns
         -------
         Result or None
-            None where there is no proof.
+            With a proof, if it is accurate enough and there was time for a first bound. None where there can be none.
         """
         search = self.search
         wanted = at.lower + rounding_loss(self.problem, value, at.lower) - LACK * search.tolerance
@@ -216,8 +217,7 @@ class _Writer:
         if not wanted < math.inf:  # nor have its offsets
             return None
         with contextlib.closing(MixtureSearch(fixed, search.inner, proof=True)) as own:
-            found = own.run(seconds, None, wanted)
-        return found if found.proof is not None and math.isfinite(found.lower_bound) else None
+            return own.run(seconds, None, wanted)
 
     def _slopes(self, values, lowers):
         """Return slopes of the loss's tangents, 1 where none is used."""
@@ -240,3 +240,8 @@ class _Writer:
             beyond = values[0] <= ends[0], values[-1] >= ends[1]
             outer = [bound for bound, nothing in zip(outer, beyond, strict=True) if not nothing]
         return float(np.nextafter(float(min([*inner, *outer])), -np.inf))
+
+
+def _shown(result):
+    """Return what the proof of a result shows, -inf without one."""
+    return -math.inf if result is None or result.proof is None else result.lower_bound

@@ -122,6 +122,25 @@ def test_a_search_told_to_prove_too_much_proves_nothing_false(family, grouped):
     assert found.lower_bound <= best + 1e-9 * (1 + abs(best))
 
 
+def test_proofs_that_the_time_was_too_short_for_have_a_second_turn(monkeypatch):
+    case, plain = of_many_values("binomial")
+    turns = {}
+
+    class Hurried(shared_proof.MixtureSearch):
+        """At every value no time at first."""
+
+        def run(self, seconds=None, *limits):
+            name = self.problem.offsets.tobytes()
+            turns[name] = turns.get(name, 0) + 1
+            return super().run(0.0 if turns[name] == 1 else seconds, *limits)
+
+    monkeypatch.setattr(shared_proof, "MixtureSearch", Hurried)
+    result = proved(case)
+    assert result.success and result.lower_bound == pytest.approx(plain.lower_bound, abs=1e-3)
+    assert set(turns.values()) <= {1, 2} and max(turns.values()) == 2
+    assert check(result.proof, *arguments(case), case).gap <= 0.01
+
+
 # Ranges of the coefficient
 
 

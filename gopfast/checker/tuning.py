@@ -133,10 +133,12 @@ LARGEST_PREDICTOR = 690.0
 # cells times rows in one piece of work | numbers | [1, inf) | not measured
 COUNT_NUMBERS = 200_000
 
-# [shared_coefficients] Blocks of samples that rule out values of it (JS4).
+# [shared_ranges, shared_counts] Blocks of samples that rule out values of a coefficient (JS4).
 
 # of all blocks | sets of samples | [1, inf) | argument: some seconds
 MOST_CONTRASTS = 20_000
+# of a set's multiplier, of the largest that there is: each gives a line below its cost | part | (0, 1) | not measured
+MULTIPLIERS = (0.1, 0.4, 0.8, 0.99)
 
 # [verify] The check of a proof (V6).
 

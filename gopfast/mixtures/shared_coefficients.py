@@ -324,7 +324,9 @@ class SharedCoefficientSearch:
             return
         ends = self.values[a], self.values[b]
         hoped = [self._hoped(at, limit) for at in ends]
-        best = self.loss.between(a, b, *hoped)
+        # all that is of use, where a start so far away that it says nothing has attained more than numbers can tell
+        most = min(hoped) + self.loss.steepest(b - a) * (b - a) ** 2
+        best = self.loss.between(a, b, *(min(value, most) for value in hoped))
         spare = best.bound - limit
         if spare < max(RESERVE * self.tolerance, SPARE * (min(hoped) - limit)):
             self._divide(a, b, best.share)
@@ -333,8 +335,9 @@ class SharedCoefficientSearch:
         if not going:  # what rounding leaves open at the ends
             self.stuck = True
             return
-        at = max(going, key=lambda at: at.upper - at.lower)
-        self._go_on(at, at.upper - spare, at.upper - WANTED * spare)
+        at = max(going, key=lambda at: min(at.upper, most) - at.lower)
+        aim = min(at.upper, most)
+        self._go_on(at, aim - spare, aim - WANTED * spare)
 
     def _hoped(self, at, limit):
         """Return what is to be proved of a fixed coefficient: no more, where its search takes longer than others."""

@@ -4,7 +4,7 @@ Proofs of mixtures of regressions whose components share a coefficient, for `gop
 Once the search has proved a bound, the fewest values of the coefficient that prove it are sought among those that it
 has looked at, and for each of them a search for a proof goes as far as is needed there.
 
-Theory: (VF4) of docs/theory/proof_families.md.
+Theory: (VF4) of docs/theory/proof_families.md, (VC1) of docs/theory/proof_counts.md.
 """
 
 import contextlib
@@ -16,17 +16,18 @@ from fractions import Fraction
 import numpy as np
 
 from gopfast.checker import ProofError, file
-from gopfast.checker.shared_coefficients import Problem, Ranges
+from gopfast.checker.shared_coefficients import Problem, ranges_of
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
 from gopfast.mixtures.problems import shared_coefficients as sharing
-from gopfast.mixtures.shared.coefficients import left_of, rounding_loss
+from gopfast.mixtures.shared.coefficients import left_of, rounding_loss, weights_of_loss
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.mixtures.tuning import (
     COEFFICIENT_PROOF_LACK as LACK,
     COEFFICIENT_PROOF_REACH as REACH,
     COEFFICIENT_PROOF_RESERVE as RESERVE,
     COEFFICIENT_PROOF_SHARE as SHARE,
+    COEFFICIENT_PROOF_TURNS as TURNS,
 )
 from gopfast.proof import keep
 from gopfast.result import Status
@@ -53,11 +54,11 @@ def solve(search, options, proof, started):
     problem = search.problem
     record = problem._record_of_proof()
     if record is None:
-        raise InputError(f"proof must be None: proofs have no entry yet for {problem!r}")
+        raise InputError(f"proof must be None: proofs have no entry yet for several shared coefficients: {problem!r}")
     try:
         own = Problem(record, problem._data_of_proof(), problem._weights_of_proof())
         direction, blocks = _direction(problem), _blocks(search)
-        ranges = Ranges(own, direction, blocks)
+        ranges = ranges_of(own, direction, blocks)
     except ProofError as error:
         raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
     search.kept = 1.0 - RESERVE
@@ -85,8 +86,8 @@ def _direction(problem):
     """Return a combination (q,) of the other regressors that is near the shared one."""
     Z, at = problem._design(), problem._shared_at
     used = problem.sample_weight > 0.0
-    x, own, w = Z[used, at], np.delete(Z[used], at, axis=1), problem._row_weight[used]
-    left = left_of(x, own, w)[0]
+    x, own = Z[used, at], np.delete(Z[used], at, axis=1)
+    left = left_of(x, own, weights_of_loss(problem)[used])[0]
     return np.linalg.lstsq(own, x - left, rcond=None)[0]
 
 
@@ -183,27 +184,40 @@ class _Writer:
 
     def _proofs(self, values, needed):
         """Return proofs as bytes, and what they prove as Fractions or None."""
-        proofs, lowers, n_left = [], [], sum(at is not None for at in needed)
-        for value, at in zip(values, needed, strict=True):
-            found = None if at is None else self._proof(value, at, n_left)
-            n_left -= at is not None
-            proofs.append(b"" if found is None else found[1])
-            lowers.append(None if found is None else Fraction(found[0]) - self.ranges.lost(value, found[0]))
+        found, going = [None] * len(values), [i for i, at in enumerate(needed) if at is not None]
+        for _ in range(TURNS):  # the later ones have what the others have left of the time
+            for n_done, i in enumerate(going):
+                left = max(0.0, self.finish - time.perf_counter()) / (len(going) - n_done)
+                new = self._proof(values[i], needed[i], left)
+                if found[i] is None or _shown(new) >= _shown(found[i]):
+                    found[i] = new
+            going = [i for i in going if found[i] is not None and found[i].status is Status.TIME_LIMIT]
+        found = [None if _shown(one) == -math.inf else one for one in found]
+        proofs = [b"" if one is None else one.proof.data for one in found]
+        lowers = [None if one is None else Fraction(one.lower_bound) - self.ranges.lost(value, one.lower_bound)
+                  for value, one in zip(values, found, strict=True)]  # fmt: skip
         return proofs, lowers
 
-    def _proof(self, value, at, n_left):
-        """Prove what a known coefficient's search has proved but for a part of the tolerance; None where it cannot."""
+    def _proof(self, value, at, seconds):
+        """
+        Prove what a known coefficient's search has proved but for a part of the tolerance.
+
+        Returns
+        -------
+        Result or None
+            With a proof, if it is accurate enough and there was time for a first bound. None where there can be none.
+        """
         search = self.search
         wanted = at.lower + rounding_loss(self.problem, value, at.lower) - LACK * search.tolerance
-        left = max(0.0, self.finish - time.perf_counter()) / n_left
         fixed = sharing.fixed(self.problem, value)
         try:
             engine.family(fixed, at.state)
         except InputError:  # so far away that its data have no digits left
             return None
+        if not wanted < math.inf:  # nor have its offsets
+            return None
         with contextlib.closing(MixtureSearch(fixed, search.inner, proof=True)) as own:
-            found = own.run(left, None, wanted)
-        return None if found.proof is None else (found.lower_bound, found.proof.data)
+            return own.run(seconds, None, wanted)
 
     def _slopes(self, values, lowers):
         """Return slopes of the loss's tangents, 1 where none is used."""
@@ -226,3 +240,8 @@ class _Writer:
             beyond = values[0] <= ends[0], values[-1] >= ends[1]
             outer = [bound for bound, nothing in zip(outer, beyond, strict=True) if not nothing]
         return float(np.nextafter(float(min([*inner, *outer])), -np.inf))
+
+
+def _shown(result):
+    """Return what the proof of a result shows, -inf without one."""
+    return -math.inf if result is None or result.proof is None else result.lower_bound

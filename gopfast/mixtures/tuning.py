@@ -277,3 +277,5 @@ COEFFICIENT_PROOF_LACK = 0.02
 COEFFICIENT_PROOF_REACH = 16
 # of the time, for the search; the rest is for proofs | part | (0, 1) | not measured
 COEFFICIENT_PROOF_SHARE = 0.5
+# at proofs that the time was too short for, each with an equal part of what is left | turns | [1, inf) | not measured
+COEFFICIENT_PROOF_TURNS = 2

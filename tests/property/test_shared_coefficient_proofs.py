@@ -11,7 +11,7 @@ from support.proofs import arguments
 
 import gopfast
 from gopfast.checker import ProofError, check, file
-from gopfast.checker.shared_coefficients import Problem, Ranges
+from gopfast.checker.shared_coefficients import Problem, ranges_of
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.problems import regression_starts, shared_coefficients as sharing
 from gopfast.mixtures.shared.coefficients import Loss
@@ -80,7 +80,7 @@ def test_what_a_limit_leaves_is_proved(limit):
 def test_bounds_between_values_hold_for_every_slope(family, seed):
     """Against the loss on a fine grid, and mixtures that EM finds at known coefficients."""
     case, rng = cases.drawn(family, [seed, 4], p=1 + seed % 2)
-    ranges = Ranges(stated(case), rng.normal(size=case._n_coefficients - 1), np.zeros((0, 0), int))
+    ranges = ranges_of(stated(case), rng.normal(size=case._n_coefficients - 1), np.zeros((0, 0), int))
     loss, W = Loss.of(case), float(case._row_weight.sum())
     m = float(ranges.steepest)
     assert m >= loss.quadratic * (1 - 1e-6)  # whose direction is the best
@@ -113,7 +113,7 @@ def test_no_mixture_of_a_far_coefficient_costs_less(family, seed):
     if not core.blocks:
         pytest.skip("no blocks")
     own = stated(case)
-    ranges = Ranges(own, np.zeros(own.n_own), np.array(core.blocks))
+    ranges = ranges_of(own, np.zeros(own.n_own), np.array(core.blocks))
     for _ in range(10):
         value = float(rng.normal() * core.unit * 10.0 ** rng.uniform(-1, 2))
         far = ranges.far(value, value)
@@ -133,7 +133,7 @@ def test_rounded_responses_cost_no_more_than_is_taken_off(family, seed):
     """With responses of so large parts that their rounding counts."""
     case, rng = cases.drawn(family, [seed, 6])
     own, value = stated(case), float(rng.normal() * 1e9)
-    ranges = Ranges(own, np.zeros(own.n_own), np.zeros((0, 0), int))
+    ranges = ranges_of(own, np.zeros(own.n_own), np.zeros((0, 0), int))
     rounded = own.fixed(value)[1][:, -1]
     exact = [Fraction(y) - Fraction(value) * Fraction(x)
              for y, x in zip(case.response.tolist(), own.shared_regressor().tolist(), strict=True)]  # fmt: skip
@@ -167,7 +167,7 @@ def test_blocks_of_any_rows_of_groups_cost_no_more_than_mixtures(family, seed):
     own, q = stated(case), case._n_coefficients - 1
     size = case.n_components * q + 1
     blocks = rng.permutation(12)[: 12 // size * size].reshape(-1, size)
-    ranges = Ranges(own, np.zeros(q), blocks)
+    ranges = ranges_of(own, np.zeros(q), blocks)
     for _ in range(10):
         value = float(rng.normal() * 10.0 ** rng.uniform(-2, 3))
         fixed = sharing.fixed(case, value)
@@ -208,7 +208,7 @@ def test_blocks_of_equal_regressors_need_them():
     case, _ = cases.drawn("normal", [0, 8], p=2, n=12)
     own = stated(case)
     with pytest.raises(ProofError, match="have the same regressors"):
-        Ranges(own, np.zeros(own.n_own), np.arange(3).reshape(1, 3))
+        ranges_of(own, np.zeros(own.n_own), np.arange(3).reshape(1, 3))
 
 
 def test_other_data_are_refused():
@@ -223,7 +223,9 @@ def test_what_has_no_entry_is_refused_before_any_work():
     rng = np.random.default_rng(0)
     x, y, owner = rng.normal(size=12), rng.normal(size=12), np.repeat(np.arange(4), 3)
     several = gopfast.RegressionMixture(np.column_stack([x, x**2]), y, 2, groups=owner, shared_coefficients=[0, 1])
-    counts = gopfast.RegressionMixture(x, rng.poisson(3.0, 12), 2, family="poisson", shared_coefficients=[0])
+    counts = gopfast.RegressionMixture(
+        np.column_stack([x, x**2]), rng.poisson(3.0, 12), 2, family="poisson", shared_coefficients=[0, 1]
+    )
     for problem in (several, counts):
         with pytest.raises(gopfast.InputError, match="proof must be None: proofs have no entry yet"):
             gopfast.solve(problem, proof=True)

@@ -5,15 +5,20 @@ import numpy as np
 from gopfast.checker import file
 
 
+def within(arrays, at):
+    """Header and arrays of one of the inner proofs."""
+    begin = int(arrays["sizes"][:at].sum())
+    header, own = file.read(arrays["proofs"].tobytes()[begin : begin + int(arrays["sizes"][at])])
+    return {name: x for name, x in header.items() if name not in ("format", "version", "kind")}, own
+
+
 def inner(header, arrays, change, at=None):
     """Change one of the inner proofs: of the largest, if none is named."""
     sizes = arrays["sizes"].tolist()
     at = int(np.argmax(sizes)) if at is None else at
     begin = sum(sizes[:at])
     data = arrays["proofs"].tobytes()
-    own_header, own = file.read(data[begin : begin + sizes[at]])
-    own_header = {name: x for name, x in own_header.items() if name not in ("format", "version", "kind")}
-    changed = change(own_header, own)
+    changed = change(*within(arrays, at))
     sizes[at : at + 1] = [len(changed)]
     data = data[:begin] + changed + data[begin + arrays["sizes"][at] :]
     arrays.update(sizes=np.array(sizes), proofs=np.frombuffer(data, np.uint8))
@@ -137,6 +142,21 @@ CHANGES = {
     "no problem": said(problem={}),
     "other data": said(digest=""),
 }  # fmt: skip
+
+# Of counts, whose loss between values has no slope to be chosen, and no floor.
+OF_NORMAL = ("other floor at a value", "other floor", "steeper slopes", "flatter slopes")
+COUNT_CHANGES = {
+    **{name: change for name, change in CHANGES.items() if name not in OF_NORMAL},
+    "other least count": of_problem(least_count=0.4),
+    "other least count at a value": inner_problem(least_count=0.4),
+    "no offset": of_problem(offset=None),
+    "no offset at a value": inner_problem(offset=None),
+    "family of normal errors": of_problem(family="regression"),
+}  # fmt: skip
+# What may hold nonetheless: blocks may prove what lies beyond the second value, and of Poisson counts the direction's
+# constant does not count.
+MAY_BE_TRUE = {"binomial": ("first value missing", "last value missing")}
+MAY_BE_TRUE["poisson"] = (*MAY_BE_TRUE["binomial"], "other direction")
 
 
 def _on_data(change):

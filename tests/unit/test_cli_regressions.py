@@ -1,6 +1,7 @@
 """The command on mixtures of regressions: `--response`."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -218,6 +219,19 @@ def test_proofs_of_counts_are_written_and_checked_with_their_columns(tmp_path, c
     assert main(["check", str(proof), str(data), *columns[:4]]) == 3  # the columns are others
     assert main(["check", str(proof), str(data), "--trials", "2"]) == 2
     assert "--trials must not be given without --response" in capsys.readouterr().err
+
+
+def test_a_proof_of_counts_that_share_a_coefficient_is_written_and_checked(tmp_path, capsys):
+    path, proof = Path(gopfast.__file__).parent / "datasets" / "betablocker.csv", tmp_path / "proof.npz"
+    columns = ["--response", "Deaths", "--trials", "Total", "--groups", "Center"]
+    options = ["--family", "binomial", "--shared-coefficient", "Treatment", "-q", "--proof", str(proof)]
+    assert main(["regress", str(path), "-k", "3", *columns, *options]) == 0
+    capsys.readouterr()
+    assert main(["check", str(proof), str(path), *columns]) == 0
+    out = capsys.readouterr().out
+    assert "proof of: family binomial_regression, n_components 3" in out and "shared_coefficient 0" in out
+    assert "the solution attains 159.36" in out
+    assert main(["check", str(proof), str(path), *columns[:4]]) == 3  # the columns are others
 
 
 def test_clusterwise_writes_a_proof_that_is_checked(data, tmp_path, capsys):

@@ -245,3 +245,21 @@ def test_a_search_that_rounding_keeps_from_what_is_needed_goes_on_once_and_is_do
         turns += 1
         assert turns < 20
     assert at.lower < wanted <= at.lower + 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("family", ["poisson", "binomial"])
+def test_a_regressor_may_be_zero_wherever_counts_hold_predictions(family):
+    """The rows of far values are those whose counts are not at an end of their range."""
+    x, z = np.repeat([0.0, 1.0], [8, 4]), np.linspace(-1.0, 1.0, 12) ** 3
+    counts, trials = np.append(np.tile([1, 2, 3, 4], 2), np.zeros(4)), {"n_trials": 5} if family == "binomial" else {}
+    case = RegressionMixture(np.column_stack([x, z]), counts, 2, family=family, shared_coefficients=1, **trials)
+    result = gopfast.solve(case, 0.5, n_threads=1, log=False)
+    assert result.success
+
+
+def test_an_end_whose_start_says_nothing_has_a_search_like_others():
+    """EM attains 1e300 at a far value, whose rounding is more than all else: intervals were divided there for ever."""
+    case, _ = drawing.drawn("poisson", 0)
+    search = searching.SharedCoefficientSearch(case, Options.from_arguments(n_threads=1, log=False))
+    result = search.run(None, 1000)
+    assert result.status == "NODE_LIMIT" and len(search.values) < 100

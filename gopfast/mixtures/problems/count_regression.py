@@ -287,14 +287,15 @@ class CountRegressionMixture(RegressionMixture, families=("poisson", "binomial")
         return family.suggest(**(regression_starts.best_fit(self, family=family) if start is None else start))
 
     def _record_of_proof(self):
-        if self._shared_at is not None:
+        if len(self._all_shared) > 1:
             return None
         names = "n_trials", "offset", "groups"
         places = {name: None if getattr(self, name) is None else int(getattr(self, name)) - 1 for name in names}
-        return {
+        found = {
             "family": f"{self.family}_regression", "n_components": self.n_components,
             "fit_intercept": self.fit_intercept, "least_count": float(self.least_count), **places,
         }  # fmt: skip
+        return found if self._shared_at is None else {**found, "shared_coefficient": self._shared_at}
 
     def _closed_form(self, X, w):
         """None: a fit takes Newton's method."""

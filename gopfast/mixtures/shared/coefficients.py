@@ -62,22 +62,20 @@ class Loss(NamedTuple):
         """Return that of a problem, rounded up."""
         Z, at = problem._design(), problem._shared_at
         used = problem.sample_weight > 0.0
-        w, x, own = problem._row_weight[used], Z[used, at], np.delete(Z[used], at, axis=1)
+        w, x, own = weights_of_loss(problem)[used], Z[used, at], np.delete(Z[used], at, axis=1)
+        left, error = left_of(x, own, w)
         if problem.family == "normal":
             least = problem.variance_floor if problem.noise_variance is None else problem.noise_variance
-            left, error = left_of(x, own, w)
             left = np.abs(left) + error
             saturation = math.inf if problem.noise_variance is not None else 0.5 * math.fsum(w) * (1.0 + SLACK)
             return cls(_up(0.5 * math.fsum(w * left * left) / least), saturation=saturation)
         counts = problem._rows.counts[used]
         if problem.family == "poisson":
-            (left, error), total = left_of(x, own, w), math.fsum(w * counts)
+            total = math.fsum(w * counts)
             spread = float((left + error).max() - (left - error).min())
             return cls(_up(0.125 * total * spread * spread), _up(2.0 * total * spread))
-        of_trials = w * problem.trials[used]
-        left, error = left_of(x, own, of_trials)
         left = np.abs(left) + error
-        return cls(_up(0.125 * math.fsum(of_trials * left * left)), _up(2.0 * math.fsum(of_trials * left)))
+        return cls(_up(0.125 * math.fsum(w * left * left)), _up(2.0 * math.fsum(w * left)))
 
     def between(self, a, b, lower_a, lower_b):
         """
@@ -97,9 +95,7 @@ class Loss(NamedTuple):
         if not min(lower_a, lower_b) > -math.inf:
             return Between(-math.inf, 0.5)
         width = (b - a) * (1.0 + 4 * ROUND)
-        steepest = self.quadratic if self.linear == math.inf else min(self.quadratic, self.linear / width)
-        steepest *= 1.0 + 4 * ROUND
-        slope = steepest
+        slope = steepest = self.steepest(width)
         if self._slope_at(slope, steepest, width, lower_a, lower_b) < slope:
             # the slope of a tangent that touches where the bound is least: any slope holds
             low, high = FLATTEST, 1.0  # as parts of the steepest
@@ -109,6 +105,11 @@ class Loss(NamedTuple):
                 low, high = (middle, high) if other > middle * steepest else (low, middle)
             slope = high * steepest
         return self._at(slope, steepest, width, lower_a, lower_b)
+
+    def steepest(self, width):
+        """Return the slope of the loss at 0, rounded up, between two values so far apart."""
+        steepest = self.quadratic if self.linear == math.inf else min(self.quadratic, self.linear / width)
+        return steepest * (1.0 + 4 * ROUND)
 
     def _at(self, slope, steepest, width, lower_a, lower_b):
         """Return the bound by a tangent of the loss with this slope, from 0 on up to the steepest."""
@@ -129,6 +130,11 @@ class Loss(NamedTuple):
         return steepest if steepest * spread <= self.saturation else self.saturation / spread
 
 
+def weights_of_loss(problem):
+    """Return the weights (n,) of the rows in what F may lack: of binomial counts those of their trials."""
+    return problem._row_weight * (problem.trials if problem.family == "binomial" else 1.0)
+
+
 def left_of(x, own, weights):
     """
     Return what a regression on the components' own columns leaves of the shared regressor, (m,), and bounds of errors.
@@ -136,6 +142,7 @@ def left_of(x, own, weights):
     Any coefficients would do: those that are used are exact as they are.
     """
     size = np.abs(own).max(axis=0)
+    size[size == 0.0] = 1.0  # of rows that are some of all
     root = np.sqrt(weights)
     fitted = np.linalg.lstsq(root[:, np.newaxis] * (own / size), root * x, rcond=None)[0]
     left = x - (own / size) @ fitted

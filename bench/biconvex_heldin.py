@@ -18,6 +18,7 @@ that every run has the same problems, none of which comes with the package:
   variables or of the same ("joint");
 - few concave: min x'Qx + c'x over dense rows, Q dense with n nonzero eigenvalues of which k are negative, or of rank r;
 - indefinite: the same with entries of Q as of the family box, half of whose eigenvalues are negative;
+- ball, chain, monomial: see bench/biconvex_forms.py;
 - wastewater, power flow, unit box, free: see bench/biconvex_networks.py.
 
 As in bench/biconvex_table.py: relative and absolute gap 1e-6, times of the solve alone, gopfast's with the building
@@ -42,6 +43,7 @@ from pathlib import Path
 import biconvex_table
 import machine
 import numpy as np
+from biconvex_forms import ball, chain, monomial
 from biconvex_networks import free, power_flow, unit_box, wastewater
 from biconvex_random import bimatrix, disjoint, record, row
 from biconvex_table import run_gopfast, run_gurobi, run_scip, shifted_mean
@@ -250,6 +252,9 @@ FAMILIES = {
                             for seed in range(2)],
     "indefinite": lambda: [indefinite(seed, *size) for size in ((15, 8, 0.6), (20, 10, 1.0), (30, 10, 0.3),
                                                                 (50, 25, 0.2)) for seed in range(2)],
+    "ball": lambda: [ball(seed, *size) for size in ((10, 1), (20, 1), (40, 1), (10, 2), (20, 2)) for seed in range(2)],
+    "chain": lambda: [chain(seed, *size) for size in ((10, 5), (20, 5), (40, 10)) for seed in range(2)],
+    "monomial": lambda: [monomial(seed, n) for n in (3, 4, 5) for seed in range(2)],
     "packing": lambda: [packing(n) for n in (3, 4, 5, 6)],
     "circles": lambda: [circles(seed, n) for n in (2, 3, 4) for seed in range(2)],
     "mpec": lambda: [mpec(seed, n, m) for n, m in ((2, 3), (4, 4), (6, 6)) for seed in range(3)],

@@ -291,7 +291,7 @@ class HullBound(Learner):
                 logs = np.column_stack([a[rest, -1], b[rest, -1]])
                 values[rest], scales[asked[rest]] = self.cells_at.bound(
                     a[rest, :-1], b[rest, :-1], logs, scales[asked[rest]], enough=self.enough,
-                    tables=(SCALES, *(one[left][rest] for one in known)),
+                    tables=(SCALES, *(one[left][rest] for one in known)), known=bounds[asked[rest]],
                 )  # fmt: skip
             bounds[asked] = np.minimum(bounds[asked], values)
         for i in range(len(low)):

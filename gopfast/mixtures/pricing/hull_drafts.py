@@ -11,6 +11,7 @@ import numpy as np
 
 from gopfast.mixtures.pricing.tuning import (
     HULL_DRAFT as DRAFT,
+    HULL_DRAFT_GAIN as GAIN,
     HULL_DRAFT_MARGIN as MARGIN,
     HULL_DRAFTED as DRAFTED,
 )
@@ -34,12 +35,17 @@ class Drafted:
         """Samples that were looked at so far."""
         return self.all_samples.n_terms + (0 if self.draft is None else self.draft.n_terms)
 
-    def bound(self, low, high, log_precision, log_scale, enough, tables=None, raised=None):
-        """Return bounds (m,) of cells, infinite where the draft finds more than `enough`, and scales (m,)."""
+    def bound(self, low, high, log_precision, log_scale, enough, tables=None, raised=None, known=None):
+        """
+        Return bounds (m,) of cells, infinite where the draft has no hope of them, and scales (m,).
+
+        All samples are asked where the draft finds about `enough`, or much less than `known` (m,), what is known of a
+        cell: else a search that is ended before it is done would have proved little.
+        """
         if self.draft is None:
             return self.all_samples.bound(low, high, log_precision, log_scale, enough, tables, raised)
         told, scales = self.draft.bound(low, high, log_precision, log_scale, enough, tables, raised)
-        at = np.flatnonzero(told <= MARGIN * enough)
+        at = np.flatnonzero(told <= np.maximum(MARGIN * enough, 0.0 if known is None else GAIN * known))
         values = np.full(len(told), np.inf)
         if len(at):
             known = None if tables is None else (tables[0], *(row[at] for row in tables[1:]))

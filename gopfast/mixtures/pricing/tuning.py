@@ -291,6 +291,9 @@ HULL_DRAFTED = 5
 # all are asked if these find no more than this, over what is asked for | factor | [1, inf) |
 # docs/notebook/many_columns.md
 HULL_DRAFT_MARGIN = 1.05
+# of what is known of a cell, what some of the samples find of it where all are asked besides | part | [0, 1) |
+# docs/notebook/many_columns.md
+HULL_DRAFT_GAIN = 0.8
 # that are bounded at a time | cells | [2, inf) | not measured
 HULL_BATCH = 256
 # of a step | batches | [1, inf) | not measured

@@ -75,7 +75,10 @@ class Atoms:
 
     def costs(self, k):
         """Return about what samples cost (n,) in component k, but for (d / 2) log (2 pi)."""
-        m, s = self.means[k], self.precisions[k]
+        return self._costs_at(self.means[k], self.precisions[k])
+
+    def _costs_at(self, m, s):
+        """Return the same of a component of mean m (d,) and precision s."""
         self.n_terms += len(self.weights)
         return 0.5 * s * (self.squares - 2.0 * (m @ self.samples) + m @ m) - 0.5 * len(m) * math.log(s)
 
@@ -115,7 +118,7 @@ class Atoms:
             Of what a component saves, that prices may lose; 0 for no more than the least that any lose.
         """
         W, means, precisions, some = math.fsum(self.weights), self.means, self.precisions, self.drawn(DRAWN)
-        tried, fits = [], 0
+        tried, first = [], None  # how many until one loses little
         yield from self.share()
         if some is not self:
             yield from some.share()
@@ -124,16 +127,15 @@ class Atoms:
             found = yield from some.price(height, ambiguous, reached)
             tried.append((some.lost, height, ambiguous, reached, found, some.means, some.precisions))
             if some.lost <= part * some.values.max():
-                fits = fits or len(tried)
+                first = first or len(tried)
                 if self.free or (yield from some.merged()) <= MERGED * some.values.max():
-                    fits = len(tried)
                     break
-        if fits:
-            tried = tried[:fits]
+        else:
+            tried = tried[:first]
         if some is not self:
             self.n_terms += some.n_terms
         # some samples have a better solution of their own, which all prices lose alike
-        if part == 0.0 or tried[-1][0] > part * some.values.max():
+        if part == 0.0 or first is None:
             enough = min(lost for lost, *_ in tried) + LOSS * W
             best = next(one for one in tried if one[0] <= enough)
             tried = [best, *sorted((one for one in tried if one is not best), key=lambda one: one[0])]
@@ -186,13 +188,11 @@ class Atoms:
         return each, allowed
 
     def merged(self):
-        """Return about the most that a component in place of two saves at the prices, and yield after every pass."""
+        """Return about the most that one of precision 1 saves in place of two, and yield after every pass."""
         most = 0.0
         for pair in map(list, itertools.combinations(range(len(self.shares)), 2)):
             mean = self.masses[pair] @ self.means[pair] / self.masses[pair].sum()
-            costs = 0.5 * (self.squares - 2.0 * (mean @ self.samples) + mean @ mean)
-            self.n_terms += len(self.weights)
-            most = max(most, saved(self.weights, self.prices - costs)[0])
+            most = max(most, saved(self.weights, self.prices - self._costs_at(mean, 1.0))[0])
             yield
         return most
 

@@ -45,14 +45,13 @@ class Drafted:
         if self.draft is None:
             return self.all_samples.bound(low, high, log_precision, log_scale, enough, tables, raised)
         told, scales = self.draft.bound(low, high, log_precision, log_scale, enough, tables, raised)
-        at = np.flatnonzero(told <= np.maximum(MARGIN * enough, 0.0 if known is None else GAIN * known))
-        values = np.full(len(told), np.inf)
-        if len(at):
-            known = None if tables is None else (tables[0], *(row[at] for row in tables[1:]))
+
+        def ask(at):
+            of_clusters = None if tables is None else (tables[0], *(row[at] for row in tables[1:]))
             more = None if raised is None else raised[at]
-            values[at], scales[at] = self.all_samples.bound(low[at], high[at], log_precision[at], scales[at], enough,
-                                                            known, more)  # fmt: skip
-        return values, scales
+            return self.all_samples.bound(low[at], high[at], log_precision[at], scales[at], enough, of_clusters, more)
+
+        return _asked(told <= np.maximum(MARGIN * enough, 0.0 if known is None else GAIN * known), scales, ask)
 
 
 class DraftedShells(Drafted):
@@ -63,12 +62,19 @@ class DraftedShells(Drafted):
         if self.draft is None:
             return self.all_samples.bound(low, high, log_scale, raised, enough, precision)
         told, scales = self.draft.bound(low, high, log_scale, raised, enough, precision)
-        at = np.flatnonzero(told <= MARGIN * enough)
-        values = np.full(len(told), np.inf)
-        if len(at):
-            values[at], scales[at] = self.all_samples.bound(low[at], high[at], scales[at], raised[at], enough,
-                                                            precision[at])  # fmt: skip
-        return values, scales
+
+        def ask(at):
+            return self.all_samples.bound(low[at], high[at], scales[at], raised[at], enough, precision[at])
+
+        return _asked(told <= MARGIN * enough, scales, ask)
+
+
+def _asked(hoped, scales, ask):
+    """Return bounds (m,), infinite but for those hoped for, (m,), of which all samples are asked, and scales (m,)."""
+    values, at = np.full(len(hoped), np.inf), np.flatnonzero(hoped)
+    if len(at):
+        values[at], scales[at] = ask(at)
+    return values, scales
 
 
 def with_draft(make, order, weights, labels, n_columns):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from support import shared_coefficients as cases, shared_proofs
 from support.proofs import arguments
+from support.sharing import parts, proved, refute, stated, stopped
 
 import gopfast
 from gopfast.checker import ProofError, check, file
-from gopfast.checker.shared_coefficients import Problem, ranges_of
+from gopfast.checker.shared_coefficients import ranges_of
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.problems import regression_starts, shared_coefficients as sharing
 from gopfast.mixtures.shared.coefficients import Loss
@@ -19,19 +20,6 @@ from gopfast.mixtures.shared.far_coefficients import FarBound
 
 FAMILIES = ("known", "normal", "shared")
 KINDS = [(family, grouped) for family in FAMILIES for grouped in (False, True)]
-
-
-def proved(case, **options):
-    return gopfast.solve(case, proof=True, n_threads=1, log=False, **options)
-
-
-def parts(result):
-    header, arrays = file.read(result.proof.data)
-    return {name: value for name, value in header.items() if name not in ("format", "version", "kind")}, arrays
-
-
-def stated(case):
-    return Problem(case._record_of_proof(), *arguments(case))
 
 
 @functools.cache
@@ -44,17 +32,7 @@ def of_many_values(family="normal", grouped=False):
 @pytest.mark.parametrize(("family", "grouped"), KINDS)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_mixture_is_below_what_is_proved(family, grouped, seed):
-    case, rng = cases.drawn(
-        family, [seed, 3], n=int(7 + seed % 3), p=1 + seed % 2, K=2 - (seed == 5), grouped=grouped
-    )
-    result = proved(case, epsilon=0.1, max_nodes=4_000, time_limit=20.0)
-    found = check(result.proof, *arguments(case), case)
-    best = min(result.objective, cases.best_of_em(case, rng))
-    slack = 1e-9 * (1 + abs(best))
-    assert found.lower_bound == result.lower_bound <= best + slack
-    assert found.objective == pytest.approx(result.objective, rel=1e-9, abs=1e-9)
-    if result.success:
-        assert found.gap <= 0.1 + slack
+    refute(family, grouped, seed, max_nodes=4_000, time_limit=20.0)
 
 
 @pytest.mark.parametrize(("family", "grouped"), KINDS)
@@ -69,10 +47,7 @@ def test_a_proof_is_as_good_as_the_search(family, grouped):
 @pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_nodes": 300}, {"callback": lambda state: True}])
 def test_what_a_limit_leaves_is_proved(limit):
     case, _ = of_many_values()
-    result = proved(case, epsilon=1e-6, **limit)
-    found = check(result.proof, *arguments(case), case)
-    assert not result.success and found.lower_bound == result.lower_bound
-    assert found.lower_bound >= ceiling.least_objective(case) - 1e-6
+    assert stopped(case, **limit).lower_bound >= ceiling.least_objective(case) - 1e-6
 
 
 @pytest.mark.parametrize("family", FAMILIES)

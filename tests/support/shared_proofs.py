@@ -5,11 +5,16 @@ import numpy as np
 from gopfast.checker import file
 
 
+def without_format(found):
+    """Return the header of a file, but for what all files have, and its arrays."""
+    header, arrays = found
+    return {name: value for name, value in header.items() if name not in ("format", "version", "kind")}, arrays
+
+
 def within(arrays, at):
     """Header and arrays of one of the inner proofs."""
     begin = int(arrays["sizes"][:at].sum())
-    header, own = file.read(arrays["proofs"].tobytes()[begin : begin + int(arrays["sizes"][at])])
-    return {name: x for name, x in header.items() if name not in ("format", "version", "kind")}, own
+    return without_format(file.read(arrays["proofs"].tobytes()[begin : begin + int(arrays["sizes"][at])]))
 
 
 def inner(header, arrays, change, at=None):

@@ -44,8 +44,9 @@ def test_known_variances_have_prices_at_which_merging_saves_little(seed, monkeyp
     assert chosen.lost <= 0.002 * chosen.values.max() + hull_atoms.LOSS * sum(MASSES)
 
 
-def test_prices_are_the_highest_that_lose_little_where_none_let_merging_save_so_little(monkeypatch):
-    highest, chosen = (priced(0, merged, False, monkeypatch) for merged in (np.inf, -1.0))
+@pytest.mark.parametrize("seed", range(4))
+def test_prices_are_the_highest_that_lose_little_where_none_let_merging_save_so_little(seed, monkeypatch):
+    highest, chosen = (priced(seed, merged, False, monkeypatch) for merged in (np.inf, -1.0))
     assert np.array_equal(chosen.prices, highest.prices)
 
 

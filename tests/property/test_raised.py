@@ -225,6 +225,21 @@ def test_clusters_that_are_apart_are_nearly_proved(n, K):
     assert value - 0.005 * n <= bound.lower <= value
 
 
+def test_a_light_cluster_that_is_cheaply_merged_has_low_prices():
+    # what merging the lightest costs is little beside what the heaviest would save at prices of 0.35
+    problem, label = problem_of("normal", 3_000, K=3, seed=3)
+    weights = np.where(label == 2, 0.02, 1.0)
+    problem = gopfast.GaussianMixture(problem.X, 3, sample_weight=weights, variance_floor=0.05)
+    family, vector, value = best_fit(problem, label)
+    bound = RaisedBound(family, problem, vector, value - 1e-3)
+    while bound.step(math.inf) and bound.phase != "search":
+        pass
+    assert bound.phase == "search" and raised.HEIGHTS[bound.height - 1] < 0.35
+    while bound.step(math.inf) and bound.pricing.n_cells < 4_000:
+        pass
+    assert -math.inf < bound.lower <= value
+
+
 def test_the_search_takes_it_and_agrees_with_the_one_without():
     problem, _ = problem_of("normal", 1_100, K=2, seed=2)
     told = gopfast.solve(problem, epsilon=2.0, time_limit=60, log=False)

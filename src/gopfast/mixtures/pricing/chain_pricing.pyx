@@ -69,6 +69,10 @@ cdef class ChainPricing(ComponentPricing):
     def __dealloc__(self):
         free(self.held)
 
+    cdef int begin_blocks(self) except -1:
+        """No blocks: costs of samples are not linear in the columns."""
+        return 0
+
     cdef int lay_out_chain(self) except -1:
         cdef Arena arena = Arena()
         cdef size_t n = self.chain.data.core.samples.n_padded, D = self.chain.n_cell

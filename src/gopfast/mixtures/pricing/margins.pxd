@@ -9,6 +9,17 @@ cdef extern from *:
     # error of a sum of suprema | relative to its terms | far above K u (P9)
     real SUMMING "1e-13"
 
+    # [sample_blocks] What blocks of samples may save.
+
+    # most that a component saves more by those left out, which are such that it is less by a factor of e | nats | far
+    # below the usual tolerance, 1e-2 (P10)
+    real NOT_TAKEN "1e-7"
+    # the same | nats by unit of all weights | as above, of 1000 samples (P10)
+    real NOT_TAKEN_OF "1e-10"
+    # error of the cost of a block, of sums of up to 32^2 terms | relative to the sizes of the terms | far above 32^2 u
+    # (P10), (R1)
+    real BLOCKED "1e-11"
+
     # [group_pricing] Sums over groups.
 
     # error of a sum of n nonnegative terms, for each of n + 64 | relative to the sum | the sum itself errs by (n - 1) u

@@ -2,6 +2,7 @@
 
 from gopfast.mixtures.families.family cimport Family, Subproblem
 from gopfast.mixtures.data.passes cimport pass_costs, price_sums
+from gopfast.mixtures.pricing.sample_blocks cimport SampleBlocks
 from gopfast.search.arena cimport Arena
 from gopfast.search.tree cimport Node
 from gopfast.search.types cimport index, real
@@ -31,6 +32,9 @@ cdef struct Pricing:
     int *free           # (Q,) the multipliers that may move
     real *own           # (n_padded,) prices less what the samples cost in a cell
     real *scratch
+    real *room          # (d + 2, n_padded) samples of the blocks that the cell takes something of, if there are blocks
+    index *chosen       # (n_blocks,) these
+    index n_seen        # samples of the last pass, with padding
     index n_passes
     index n_terms
 
@@ -47,9 +51,12 @@ cdef class CellPricing:
     cdef readonly int n_levels
     cdef real[:, ::1] level_weights     # (n_levels, n_padded) the samples' weights, 0 where they have another level
     cdef unsigned char[::1] free        # (n_cell,) its coordinates
+    cdef public SampleBlocks blocks     # of many samples, else None; before any prices it may be taken away
     cdef public int max_passes
     cdef public real patience
     cdef int lay_out(self) except -1
+    # Blocks of neighbours, where passes gain by them.
+    cdef int begin_blocks(self) except -1
     cdef index passes(self) noexcept nogil
     cdef index terms(self) noexcept nogil
     # OUT: the family's subproblem of a cell, and every level's scale forgotten.

@@ -12,7 +12,7 @@ A categorical variable may be free. At its best probabilities S_a / S, S_a the m
 and S log(S / W) add up to sum_a S_a log(S_a / W): G is a sum over the levels, each a pass over its samples, and no cell
 is ever divided in that variable.
 
-Theory: (P2), (P5), (P7) and (P9) of docs/theory/prices.md; (C3) of docs/theory/cells.md; (J6) of
+Theory: (P2), (P5), (P7), (P9) and (P10) of docs/theory/prices.md; (C3) of docs/theory/cells.md; (J6) of
 docs/theory/regression.md; (JC2) of docs/theory/counts.md.
 """
 
@@ -28,8 +28,8 @@ from gopfast.mixtures.data.passes cimport (
 )
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.pricing.tuning cimport (
-    AFRESH, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM, MOST_CURVED, MOST_RETREATS, NO_ERROR,
-    PROGRESS, SETTLED, SLOWEST, SMALLEST
+    AFRESH, BLOCKED_FROM, BLOCKED_TO, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM, MOST_BLOCKED,
+    MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
 )
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs
@@ -72,6 +72,15 @@ cdef class CellPricing:
         low, high = self.root()
         self.widths = np.maximum(high - low, SMALLEST)
 
+    cdef int begin_blocks(self) except -1:
+        """Has blocks of neighbours of many samples, whose costs are linear in the columns and their squares."""
+        columns, weights = self.family.data.arrays()
+        if (BLOCKED_FROM <= len(weights) <= BLOCKED_TO and len(columns) <= MOST_BLOCKED
+                and not self.family.n_each and self.n_levels == 1):
+            self.blocks = SampleBlocks(columns, weights)
+            self.lay_out()
+        return 0
+
     def __dealloc__(self):
         free(self.spaces)
 
@@ -88,6 +97,7 @@ cdef class CellPricing:
     cdef int lay_out(self) except -1:
         cdef Family family = self.family
         cdef size_t d = family.n_columns, F = family.n_statistics, Q = family.n_facets, n = family.n_connected
+        cdef size_t blocks = 0 if self.blocks is None else self.blocks.n_blocks
         cdef Arena arena = Arena()
         cdef Pricing *at
         cdef real *first
@@ -117,6 +127,9 @@ cdef class CellPricing:
                 at.free = <int *> arena.take_bytes(Q * sizeof(int))
                 at.own = arena.take(family.data.core.samples.n_padded)
                 at.scratch = arena.take(price_scratch_size(family.data.core.samples.n_padded, <int> F))
+                if blocks:
+                    at.room = arena.take((d + 2) * family.data.core.samples.n_padded)
+                    at.chosen = <index *> arena.take_bytes(blocks * sizeof(index))
         return 0
 
     def root(self):
@@ -169,18 +182,27 @@ cdef class CellPricing:
     cdef void run(self, Pricing *at) noexcept nogil:
         cdef int F = self.family.n_statistics, level, f
         cdef pass_data data = self.family.data.core.samples
+        cdef const real *prices = &self.prices[0]
         cdef price_sums *part
         at.sums.value = at.sums.mass = 0
         memset(at.sums.first, 0, F * sizeof(real))
+        at.n_seen = data.n_padded
+        if self.blocks is not None:
+            at.n_seen = self.blocks.gather(&at.costs, &at.rounding, at.room, at.chosen, &data, &prices)
+            at.n_terms += at.n_seen + self.blocks.n_blocks - self.family.data.core.n_samples
         for level in range(self.n_levels):
-            part, data.weights = &at.parts[level], &self.level_weights[level, 0]
-            run_price(&data, self.family.data.core.total_weight, &self.prices[0], &at.costs, &at.rounding,
+            part = &at.parts[level]
+            if self.blocks is None:
+                data.weights = &self.level_weights[level, 0]
+            run_price(&data, self.family.data.core.total_weight, prices, &at.costs, &at.rounding,
                       PRICE_HESSIAN, at.scratch, part)
             at.sums.value += part.value
             at.sums.mass += part.mass
             for f in range(F):
                 at.sums.first[f] += part.first[f]
         at.sums.value *= 1 + (self.n_levels - 1) * ROUND
+        if at.n_seen < self.family.data.core.samples.n_padded:  # blocks left out
+            at.sums.value += self.blocks.loss
         at.n_passes += 1
         at.n_terms += self.n_levels * self.family.data.core.n_samples
 
@@ -401,9 +423,9 @@ cdef class CellPricing:
         """The most that a sample's price exceeds its cost by, in the last pass."""
         cdef real most = -INFINITY
         cdef index i
-        for i in range(self.family.data.core.n_samples):
+        for i in range(at.n_seen):
             most = max(most, at.scratch[i])
-        return most
+        return most if at.n_seen == self.family.data.core.samples.n_padded else max(most, self.blocks.far)
 
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil:
         """The scale and costs of the last pass, as functions of the columns; of each sample's what they are made by."""

@@ -36,6 +36,7 @@ cdef class ComponentPricing(CellPricing):
         self.starts, self.reached = np.zeros((BATCH, family.n_connected)), np.zeros(BATCH)
         self.n_batch = self.n_starts = 0
         self.attained = -INFINITY
+        self.begin_blocks()
 
     def __dealloc__(self):
         cdef int i
@@ -165,6 +166,8 @@ cdef class ComponentPricing(CellPricing):
     def set_prices(self, prices):
         """New prices (n_samples,); all cells are forgotten."""
         np.asarray(self.prices)[:len(prices)] = prices
+        if self.blocks is not None:
+            self.blocks.set_prices(prices)
         self.tree.clear()
         self.covered = False
         self.attained = -INFINITY

@@ -28,6 +28,9 @@ cdef extern from "groups.h" nogil:
         real *lost      # scratch
     int groups_n_rows(int d)
 
+# Sorts so far that coordinate j of no sample before the middle one exceeds that of any from there on.
+cdef void select(const real[:, ::1] points, int j, index *order, index first, index last, index middle) noexcept nogil
+
 
 cdef class SampleGroups:
     cdef readonly int n_columns, n_levels, n_rows

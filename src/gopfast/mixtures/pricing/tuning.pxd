@@ -65,6 +65,19 @@ cdef extern from *:
     # docs/notebook/prices.md
     int FEWEST_LEVELS "3"
 
+    # samples from which on passes leave out blocks of them | samples | [1, inf) | docs/notebook/prices.md
+    index BLOCKED_FROM "1000L"
+    # and up to which: of more all passes are over groups, and blocks take long to make | samples | [1, inf) |
+    # docs/notebook/prices.md
+    index BLOCKED_TO "50000L"
+    # columns up to which that is done | columns | [1, 16] | argument: squares of as many numbers are known of a block
+    index MOST_BLOCKED "16L"
+
+    # [sample_blocks] Blocks of samples that a component takes nothing of.
+
+    # of a block | samples | [8, 128] | docs/notebook/prices.md
+    index SAMPLES_OF_A_BLOCK "64L"
+
     # [master] The master problem, by Newton's method on a barrier. Any prices give a bound, whatever these are (P6).
 
     # steps of one call | steps | [1, inf) | not measured

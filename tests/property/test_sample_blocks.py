@@ -86,10 +86,10 @@ def test_what_is_left_out_changes_no_bound_by_more_than_it_may(kind, shape):
     by_blocks, plain = ComponentPricing(one), ComponentPricing(one)
     assert by_blocks.blocks is not None or len(weights) < 1_000  # equal samples are one
     plain.blocks = None
-    root, terms, total, n_drawn = np.array(plain.root()), np.zeros(2), weights.sum(), 0
+    n, root, terms, total, n_drawn = len(weights), np.array(plain.root()), np.zeros(2), weights.sum(), 0
     for _ in range(6):
         near = plain.seeded(rng, 1)[0]
-        prices = plain.costs_at(near)[0] * rng.uniform(0.0, 1.1) + rng.uniform(-1.0, 6.0) + rng.normal(size=len(weights))
+        prices = plain.costs_at(near)[0] * rng.uniform(0.0, 1.1) + rng.uniform(-1.0, 6.0) + rng.normal(size=n)
         for pricing in (by_blocks, plain):
             pricing.set_prices(prices)
         for _ in range(8):

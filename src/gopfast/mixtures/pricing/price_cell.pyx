@@ -28,8 +28,8 @@ from gopfast.mixtures.data.passes cimport (
 )
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.pricing.tuning cimport (
-    AFRESH, BLOCKED_FROM, BLOCKED_TO, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM, MOST_BLOCKED,
-    MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
+    AFRESH, BLOCKED_FROM, BLOCKED_TO, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM,
+    MOST_BLOCKED, MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
 )
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs

@@ -148,9 +148,9 @@ cdef class SampleBlocks:
         return n
 
     def gathered(self, centers, linear, quadratic, constant):
-        """The samples, by their places in the data, whose blocks may save more than `far` at costs of these arrays (d,).
+        """For tests: the samples, by their places in the data, of all blocks that may save more than `far`.
 
-        For tests: costs are constant + z (linear + quadratic z), z from the centers.
+        Costs are constant + z (linear + quadratic z), z from the centers, all (d,).
         """
         cdef pass_costs costs, rounding
         cdef pass_data data
@@ -165,13 +165,10 @@ cdef class SampleBlocks:
         rounding.centers = rounding.linear = rounding.quadratic = &nothing[0]
         rounding.offsets = &none
         data.n_columns = self.n_columns
-        self.gather(&costs, &rounding, &room[0], &chosen[0], &data, &prices)
-        count = 0
-        found = []
-        for b in chosen[:self.n_blocks]:
-            first_of = b * SIZE
-            if count >= data.n_padded:
+        rest, found = self.gather(&costs, &rounding, &room[0], &chosen[0], &data, &prices), []
+        for first_of in SIZE * np.asarray(chosen):
+            if rest <= 0:
                 break
-            count += min(SIZE, self.n_padded - first_of)
+            rest -= SIZE
             found.append(np.asarray(self.order)[first_of:first_of + SIZE])
         return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)

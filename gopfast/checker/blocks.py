@@ -1,4 +1,4 @@
-"""What blocks of columns prove of all mixtures of normal components of free variance.
+"""What blocks of columns prove of all mixtures of normal components.
 
 For responsibilities r the objective is at least f(r) = I(r) + sum_a E_a(r): I, the mutual information of samples and
 components, is not negative, and E_a is what column a costs at the best parameters. A block b of columns, each counted
@@ -13,7 +13,8 @@ sum_b alpha_b <= 1 and u_a = sum over b with a of alpha_b c_b <= 1 for every col
 
 as E_a >= W g(0), g being the cost of a variance (`families`), which rises. A spherical component has one variance in
 each block and one in all columns; as g is concave and the latter the mean of the former and of the columns' that are
-left, weighted as above, what it costs is no less. One block of all columns, once, is (V5) for mixtures of any size.
+left, weighted as above, what it costs is no less. One block of all columns, once, is (V5) for mixtures of any size, and of
+components of known variances and of covariance matrices, too: their columns are not taken apart.
 
 That weights add up to no more than 1 is seen in fractions; all else is rounded down in intervals.
 
@@ -34,6 +35,7 @@ from .rounding import Interval, down, up
 from .tuning import MOST_COPIES
 
 FAMILIES = "diag", "spherical"
+WHOLE = *FAMILIES, "known", "full"  # of all columns in one block
 
 
 def bound(bounds, arrays, reference):
@@ -65,10 +67,16 @@ def bound(bounds, arrays, reference):
     weights = numbers(arrays, "block_weights", "file", (B,), 0.0)
     if not B:
         return -math.inf, 0
-    if bounds.problem.family not in FAMILIES or bounds.problem.noise is not None:
-        raise ProofError("blocks", f"are of {' and '.join(FAMILIES)} components without noise")
+    is_whole = B == 1 and members.shape[1] == d and (members == 1).all() and weights[0] == 1.0
+    if bounds.problem.family not in (WHOLE if is_whole else FAMILIES) or bounds.problem.noise is not None:
+        raise ProofError("blocks", f"are of {' and '.join(FAMILIES)} components without noise, or of all columns")
+    if not is_whole or bounds.problem.family in FAMILIES:
+        terms = _beside(bounds, members, weights)
+    else:
+        if bounds.problem.prior is not None or bounds.rules.n_shared:
+            raise ProofError("blocks", "are of components that share nothing, without a prior")
+        terms = Interval(0.0)
     prices = numbers(arrays, "block_prices", "file", (B, N))
-    left = _left(members, weights, d)
     if sizes.shape != (B, 2) or (sizes < 0).any():
         raise ProofError("block_sizes", "must be two numbers of at least 0 for each of the blocks")
     names = "block_cells", "block_points", "block_leaves", "block_slopes", "block_scales"
@@ -78,14 +86,17 @@ def bound(bounds, arrays, reference):
     if arrays["block_slopes"].shape[1] != bounds.n_slopes:
         raise ProofError("block_slopes", f"must be {bounds.n_slopes} of each entry")
     parts = [np.split(arrays[name], ends[:, int(i > 1)]) for i, name in enumerate(names)]
-    W = math.fsum(bounds.weights)
-    terms = [Interval(down(W), up(W)) * (LOG_2_PI + Interval(bounds.problem.floor).log()) * 0.5 * left]
-    found = terms[0].sum(axis=0) + bounds.of_leaves
-    n_cells = 0
+    found, n_cells = terms + bounds.of_leaves, 0
     for own, weight, lam, *entries in zip(members, weights, prices, *parts, strict=True):
         value, n = _of_block(bounds, own, lam, entries, reference)
         found, n_cells = found + Interval(weight) * value, n_cells + n
     return float(found.low), n_cells
+
+
+def _beside(bounds, members, weights):
+    """Bound what columns cost that are not in all blocks, as an interval."""
+    W, left = math.fsum(bounds.weights), _left(members, weights, bounds.columns.shape[1])
+    return (Interval(down(W), up(W)) * (LOG_2_PI + Interval(bounds.problem.floor).log()) * 0.5 * left).sum(axis=0)
 
 
 def _left(members, weights, d):
@@ -106,9 +117,12 @@ def _left(members, weights, d):
 def _of_block(bounds, members, prices, entries, reference):
     """Bound the optimum of a block, rounded down, and count its cells."""
     own, copies = np.flatnonzero(members), int(members.max())
-    part = bounds.part(own)
     splits, points, labels, slopes, scales = entries
-    slopes = np.concatenate([side[:, own] for side in np.split(slopes, 2, axis=1)], axis=1)  # of columns and squares
+    if bounds.problem.family in FAMILIES:
+        part = bounds.part(own)
+        slopes = np.concatenate([side[:, own] for side in np.split(slopes, 2, axis=1)], axis=1)  # of columns and squares
+    else:
+        part = bounds
     low, high, slopes, scales = cells(part, splits, points, labels, slopes, scales)
     most = savings(part, prices, low, high, slopes, scales, reference[own], copies).max(initial=0.0)
     total = sum_from_below(part.weights, prices[:, np.newaxis])[0]

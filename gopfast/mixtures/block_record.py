@@ -111,9 +111,10 @@ class BlockRecords:
         if not chosen:
             return self.nothing()
         prices, splits, points, labels, slopes, scales = zip(*(record.kept for record in chosen), strict=True)
-        wide = [np.zeros((len(part), 2 * d)) for part in slopes]
+        wide = [np.zeros((len(part), self.statement.bounds.n_slopes)) for part in slopes]
         for part, own, record in zip(wide, slopes, chosen, strict=True):
-            part[:, np.concatenate([record.own, d + record.own])] = own
+            is_all = own.shape == part.shape  # whatever the family's slopes are
+            part[:, slice(None) if is_all else np.concatenate([record.own, d + record.own])] = own
         sizes = [[len(part), len(own)] for part, own in zip(points, labels, strict=True)]
         return {
             "blocks": members[used], "block_weights": weights[used], "block_sizes": np.array(sizes),

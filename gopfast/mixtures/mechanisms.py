@@ -449,11 +449,10 @@ class Raised(Early):
 
     @staticmethod
     def suits(plan):
-        """Of two columns of matrices, few free variances (in proofs these alone), and known ones that have no hull."""
-        free = isinstance(plan.family, NormalFamily)
+        """Of two columns of matrices, few free variances, and known ones that have no hull."""
         if isinstance(plan.family, GaussianFamily) and Hull.name not in plan.without and Hull.suits(plan):
             return False
-        return has_raised_prices(plan.family) and (plan.blocks is None or free)
+        return has_raised_prices(plan.family)
 
     @staticmethod
     def learner(plan, solution, limit):

@@ -35,8 +35,9 @@ def recorded(problem, bound_of, n_steps):
     """What a bound has come to, as a proof has it; the checker's bounds and reference; a mixture's objective."""
     family = engine.family(problem)
     vector, value = best_known(family, starts=4, tolerance=1e-9, most=500)
-    bounds = bounds_of(problem)
-    records = BlockRecords(statement_of(family, family.one_component(problem), bounds.problem))
+    checked = Problem(problem._record_of_proof(), *proofs.arguments(problem))
+    records = BlockRecords(statement_of(family, family.one_component(problem), checked))
+    bounds = records.statement.bounds
     bound = bound_of(family, vector, value, records)
     for _ in range(n_steps):
         if not bound.step(np.inf):
@@ -71,12 +72,12 @@ def by_raised(problem):
     return recorded(problem, make, 60)
 
 
-@pytest.fixture(scope="module", params=[("diag", True), ("spherical", True), ("spherical", False)], ids=str)
+@pytest.fixture(scope="module", params=[("diag", True), ("spherical", True), ("spherical", False), ("full", True)], ids=str)
 def raised_high(request):
     """By groups of samples and without them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raised, "GROUPED", 1_000 if request.param[1] else 10_000)
-        for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():  # whatever the heights are worth
+        for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0}.items():  # whatever heights say
             patch.setattr(raised, name, value)
         yield by_raised(problem_of(request.param[0], 1_500, 2, 3))
 
@@ -158,6 +159,11 @@ def test_no_prices_cells_and_scales_of_blocks_bound_mixtures_too_high(covered, s
     attack(covered, seed)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_no_prices_cells_and_scales_of_raised_prices_bound_mixtures_too_high(raised_high, seed):
+    attack(raised_high, seed)
+
+
 def test_blocks_of_too_much_weight_are_refused(covered):
     arrays, bounds, reference, _, _ = covered
     for change in (
@@ -183,11 +189,15 @@ def test_a_block_without_some_of_its_cells_is_refused(grouped):
         blocks.bound(bounds, changed, reference)
 
 
-def test_blocks_are_of_free_variances_alone(grouped):
+def test_parts_of_blocks_are_of_free_variances_alone(grouped):
     arrays, bounds, reference, _, _ = grouped
     other = gopfast.GaussianMixture(bounds.columns, 3, covariance="known")
-    with pytest.raises(ProofError, match="blocks: are of diag and spherical components"):
-        blocks.bound(bounds_of(other), arrays, reference)
+    for change in ({"block_weights": np.array([0.5])}, {"blocks": 2 * arrays["blocks"]}):
+        with pytest.raises(ProofError, match="blocks: are of diag and spherical components"):
+            blocks.bound(bounds_of(other), {**arrays, **change}, reference)
+    prior = gopfast.GaussianMixture(bounds.columns, 3, covariance="known", prior=2.0, noise_variance=1.0)
+    with pytest.raises(ProofError, match="blocks: are of components that share nothing, without a prior"):
+        blocks.bound(bounds_of(prior), arrays, reference)
 
 
 @pytest.mark.parametrize("copies", [1, 4])

@@ -34,6 +34,8 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS as HEIGHTS,
+    RAISED_LEFT as LEFT,
+    RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
     RAISED_MERGED as MERGED,
     RAISED_MERGED_KNOWN as MERGED_KNOWN,
@@ -205,6 +207,9 @@ class RaisedBound(CellLearner):
         self.terms += self.merged_costs.size
         most_merged = MERGED_KNOWN if isinstance(self.family, GaussianFamily) else MERGED
         if self.some.values(prices, self.merged_costs).max() > most_merged * values.max():
+            return
+        if isinstance(self.family, FullFamily) and len(self.weights) < LEFT_BELOW and LEFT[0] <= height < LEFT[1]:
+            self.height = len(HEIGHTS)  # the master problem's prices are as soon proved
             return
         if self.raised is not self.some:
             found = yield from self._equal(self.raised, found[0], ambiguous, few=True)

@@ -428,6 +428,11 @@ RAISED_LEAST_FREE = 0.1
 # prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
 # docs/notebook/groups.md
 RAISED_HEIGHTS = (3.0, 2.5, 2.0, 1.6, 1.3, 1.0, 0.8, 0.6, 0.5, 0.4, 0.32, 0.25, 0.2, 0.16, 0.12, 0.09, 0.06, 0.04, 0.03)
+# from and up to such a height matrices of few samples are left to the master problem's prices | nats a sample |
+# [0, inf) | docs/notebook/groups.md
+RAISED_LEFT = (0.3, 1.0)
+# of fewer than these | samples | [0, inf) | docs/notebook/groups.md
+RAISED_LEFT_BELOW = 5_000
 # that a sample of several components may lose by its price, one after the other | nats | [0, inf) |
 # docs/notebook/groups.md
 RAISED_AMBIGUOUS = (1e-3, 1e-4, 1e-5)

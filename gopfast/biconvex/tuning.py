@@ -51,7 +51,7 @@ ELLIPSOID_ROUNDS = 20
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 30 microseconds each
 MOST_TERMS = 30_000
 
-# [ellipsoid, convex_dual] What counts as definite (X11), (X12).
+# [ellipsoid, convex_dual, convex_certificates] What counts as definite (X11), (X12), (VL2).
 
 # less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
 LEAST_CURVATURE = 1e-9

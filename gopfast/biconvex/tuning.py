@@ -31,6 +31,23 @@ DUAL_STEPS = 40
 # of where the multiplier lies | halvings | [1, inf) | argument: the bits of a double
 SECULAR_STEPS = 60
 
+# [convex_points] Least points of convex forms in nodes (X3).
+
+# of slacks at the start | relative to the row's end | (0, 1) | not measured
+FIRST_SLACK = 1e-2
+# at which a point is given up | part of a step | (0, 1) | not measured
+LEAST_POINT_STEP = 1e-8
+# of the interior point | steps | [1, inf) | not measured
+MOST_POINT_STEPS = 40
+# between a row's ends, for an equation | relative to the end | (0, 1) | not measured
+NARROW_ROW = 1e-9
+# of the way to the nearest bound, which a step may go | part | (0, 1) | not measured
+POINT_BOUNDARY = 0.99
+# of products of slacks and multipliers, at which a point is good enough | relative to the value | (0, 1) | not measured
+POINT_GAP = 1e-9
+# the same of the Lagrangian's slope | relative to the costs | (0, 1) | not measured
+POINT_SLOPE = 1e-7
+
 # [cycles] Cycles of products (X5).
 
 # by which a cycle's length must be below 2, for its inequality to count as violated | length | (0, 2) | not measured

@@ -211,11 +211,14 @@ MOST_ITERATIONS = 200
 # of optimality and rows, which are scaled | none | (0, 1) | not measured
 NONLINEAR_TOLERANCE = 1e-9
 
-# [nonlinear] Local solutions.
+# [nonlinear, preparation] What programs are small.
 
 # that sequential quadratic programming takes: steps grow with the cube of them | variables and rows | [0, inf) | not
 # measured
 MOST_DENSE = 160
+
+# [nonlinear] Local solutions.
+
 # Ipopt's first barrier parameter | the scaled objective's units | (0, inf) | not measured
 BARRIER_START = 1e-2
 # distance within which a row or a bound holds a point | units of a scaled row or variable | (0, 1) | not measured

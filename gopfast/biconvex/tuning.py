@@ -219,6 +219,9 @@ MOST_DENSE = 160
 
 # [nonlinear] Local solutions.
 
+# beside the end of an interior point, which may be a saddle, where quadratic programs begin | of the variable where
+# that is above 1 | (0, 1) | docs/notebook/biconvex.md
+SADDLE_STEP = 1e-3
 # Ipopt's first barrier parameter | the scaled objective's units | (0, inf) | not measured
 BARRIER_START = 1e-2
 # distance within which a row or a bound holds a point | units of a scaled row or variable | (0, 1) | not measured

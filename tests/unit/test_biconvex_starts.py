@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gopfast.search.endings import Endings
+from gopfast.search.stop import StopSignal
 
 import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import preparation
+from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.start_kinds import KINDS
 from gopfast.profile import Activity
@@ -155,3 +157,11 @@ def test_a_root_does_not_end_where_one_side_alone_cannot_be_better(n):
     """Alternation ends at a point that is no local solution: all x but two are where they began."""
     found = gopfast.solve(monomial(n), max_nodes=1, **OPTIONS)
     assert found.objective == pytest.approx(n * 2.0 ** (1 / n), rel=1e-6)
+
+
+def test_a_search_does_not_end_in_a_saddle():
+    """Of x y from the middle of a box an interior point alone does not move."""
+    given = BiconvexProblem([0.0, 0.0], Q=[[0, 1], [0, 0]], lower=-1, upper=1)
+    program = NonlinearProgram(given, given.lower, given.upper, np.ones(2), StopSignal())
+    x = program.search(np.zeros(2), near=False)
+    assert x[0] * x[1] == pytest.approx(-1.0, abs=1e-6)

@@ -59,23 +59,29 @@ def find(lifting, low, high, point):
     Stopped
         If the lifting's signal says so.
     """
-    if not _may_be_convex(lifting):
+    if not may_be_convex(lifting):
         return None, None
-    bounds = [_least(row, low, high, point, lifting.stop) for row in lagrangian.at(lifting, point, simple=False)[:1]]
-    near = None
-    if bounds[0] is None:
-        for number, row in enumerate(lifting.rows):
-            if row.forms and math.isfinite(row.upper):
-                multiplier, at = _multiplier(lifting, number, point)
-                if multiplier is not None:
-                    raised = Lagrangian(lifting, {number: -Fraction(multiplier)})
-                    bounds.append(_least(raised, low, high, at, lifting.stop))
-                    near = at
-    known = [bound for bound in bounds if bound is not None]
-    return max(known, default=None), near
+    tried = candidates(lifting, point)
+    bound = _least(*next(tried), low, high, lifting.stop)
+    if bound is not None:
+        return bound, None
+    bounds, near = [], None
+    for raised, near in tried:
+        bounds.append(_least(raised, near, low, high, lifting.stop))
+    return max((bound for bound in bounds if bound is not None), default=None), near
 
 
-def _may_be_convex(lifting):
+def candidates(lifting, point):
+    """Yield Lagrangians and points near their minimisers: of a local solution, then of each convex row alone."""
+    yield lagrangian.at(lifting, point, simple=False)[0], point
+    for number, row in enumerate(lifting.rows):
+        if row.forms and math.isfinite(row.upper):
+            multiplier, at = _multiplier(lifting, number, point)
+            if multiplier is not None:
+                yield Lagrangian(lifting, {number: -Fraction(multiplier)}), at
+
+
+def may_be_convex(lifting):
     """Whether every variable of a product has a square in some convex form, and there are not too many terms."""
     rows = [lifting.objective, *lifting.rows]
     squares = {i for row in rows for form in row.forms for i, j in form if i == j}
@@ -84,7 +90,7 @@ def _may_be_convex(lifting):
     return bool(squares) and terms <= MOST_TERMS and curved <= squares
 
 
-def _dense(terms, members):
+def dense(terms, members):
     """Matrix of quadratic terms over some variables."""
     place = {i: k for k, i in enumerate(members)}
     matrix = np.zeros((len(members), len(members)))
@@ -111,15 +117,15 @@ def _curvature(matrix, terms, members):
     return 0.0 if is_semidefinite(rows) else None
 
 
-def _least(row, low, high, point, stop):
+def _least(row, point, low, high, stop):
     """Bound a Lagrangian from below over a box; None where it is not convex, or nothing bounds it."""
     members = sorted({i for pair in row.products for i in pair})
     check(stop)
-    curvature = _curvature(_dense(row.products, members), row.products, members) if members else 0.0
+    curvature = _curvature(dense(row.products, members), row.products, members) if members else 0.0
     if curvature is None:
         return None
     check(stop)
-    at = _minimiser(row, members, low, high, point)
+    at = minimiser(row, members, low, high, point)
     x = {i: Fraction(value) for i, value in zip(members, at.tolist(), strict=True)}
     total, slopes = row.constant, {i: row.linear.get(i, Fraction(0)) for i in members}
     for (i, j), a in row.products.items():
@@ -156,10 +162,10 @@ def _least_along(slope, share, centre, low, high):
     return -slope * slope / (4 * share)
 
 
-def _minimiser(row, members, low, high, point):
+def minimiser(row, members, low, high, point):
     """Return nearly the least point of a Lagrangian over the box, in floating point: where a bound is computed from."""
     low, high, x = low[members], high[members], np.clip(point[members], low[members], high[members])
-    matrix = _dense(row.products, members)
+    matrix = dense(row.products, members)
     linear = np.array([float(row.linear.get(i, 0)) for i in members])
     for _ in range(PROJECTED_STEPS):
         gradient = 2.0 * (matrix @ x) + linear
@@ -186,7 +192,7 @@ def _multiplier(lifting, number, point):
     members = sorted({i for pair in (*objective.products, *terms) for i in pair})
     if not members or any(i not in members for i in (*objective.linear, *row.linear)):
         return None, None
-    H, B = _dense(objective.products, members), _dense(terms, members)
+    H, B = dense(objective.products, members), dense(terms, members)
     c = np.array([float(objective.linear.get(i, 0)) for i in members])
     a = np.array([row.linear.get(i, 0.0) for i in members])
     try:
@@ -199,11 +205,11 @@ def _multiplier(lifting, number, point):
     values, vectors = np.linalg.eigh(0.5 * (M + M.T))
     first, second = vectors.T @ np.linalg.solve(root, c), vectors.T @ np.linalg.solve(root, a)
 
-    def minimiser(y):
+    def nearest(y):
         return -0.5 * (first + y * second) / (values + y)
 
     def excess(y):
-        s = minimiser(y)
+        s = nearest(y)
         return s @ s + second @ s - row.upper
 
     least = max(0.0, -values[0])
@@ -224,5 +230,5 @@ def _multiplier(lifting, number, point):
         else:
             far = middle
     x = np.array(point)
-    x[members] = np.linalg.solve(root.T, vectors @ minimiser(far))
+    x[members] = np.linalg.solve(root.T, vectors @ nearest(far))
     return (float(far), x) if math.isfinite(far) and np.isfinite(x).all() else (None, None)

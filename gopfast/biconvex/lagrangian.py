@@ -33,7 +33,7 @@ class Lagrangian:
 
     def __init__(self, lifting, multipliers):
         self.linear, self.products = defaultdict(Fraction), defaultdict(Fraction)
-        self.forms, self.constant = [], Fraction(0)
+        self.forms, self.constant, self.multipliers = [], Fraction(0), multipliers
         self._add(lifting.objective, Fraction(1))
         for number, y in multipliers.items():
             row = lifting.rows[number]

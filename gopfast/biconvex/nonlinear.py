@@ -23,6 +23,7 @@ from gopfast.biconvex.tuning import (
     MOST_ITERATIONS,
     NEWTON_STEPS,
     NONLINEAR_TOLERANCE as TOLERANCE,
+    SADDLE_STEP,
     WIDEST,
 )
 
@@ -149,7 +150,7 @@ class NonlinearProgram:
                 # of a singular Jacobian, or a step of 0: what is found is only a point to start from
                 warnings.simplefilter("ignore")
                 find = _solver()
-                found = (find if near or find is not _own else _by_barriers)(self, x)
+                found = (find if near or find is not _own else _by_barriers_and_steps)(self, x)
         except (Stopped, ArithmeticError, np.linalg.LinAlgError):
             return None
         if found is None or not np.isfinite(found).all():
@@ -210,12 +211,34 @@ def _solver():
 
 def _own(program, x):
     """By quadratic programs, which are dense, where it is small; elsewhere, and where they miss rows, by barriers."""
-    if program.n + program.n_rows <= MOST_DENSE and (program.lower == program.upper).sum() <= program.n:
+    if _is_small(program):
         found = _by_steps(program, x)
-        values = program.values(found)[1:]
-        if (np.maximum(program.lower - values, values - program.upper) <= NEAR).all():
+        if _value(program, found) < np.inf:
             return found
     return _by_barriers(program, x)
+
+
+def _is_small(program):
+    return program.n + program.n_rows <= MOST_DENSE and (program.lower == program.upper).sum() <= program.n
+
+
+def _value(program, x):
+    """Objective of a point; inf where it is none, or misses a row."""
+    if x is None or not np.isfinite(x).all():
+        return np.inf
+    values = program.values(x)
+    met = (np.maximum(program.lower - values[1:], values[1:] - program.upper) <= NEAR).all()
+    return values[0] if met else np.inf
+
+
+def _by_barriers_and_steps(program, x):
+    """By barriers, which may end in a saddle, and from a point beside it by quadratic programs, where it is small."""
+    found = _by_barriers(program, x)
+    if not _is_small(program) or found is None or not np.isfinite(found).all():
+        return found
+    aside = SADDLE_STEP * np.random.default_rng(0).normal(size=program.n) * np.maximum(1.0, np.abs(found))
+    other = _by_steps(program, np.clip(found + aside, program.low, program.high))
+    return other if _value(program, other) < _value(program, found) else found
 
 
 def _by_barriers(program, x):

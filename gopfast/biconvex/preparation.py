@@ -23,6 +23,7 @@ from gopfast.biconvex.tuning import (
     FIRST_DRAWN,
     LEAST_SHARE,
     MANY_PRODUCTS,
+    MOST_DENSE,
     MOST_IDLE_TANGENTS,
     MOST_NARROWINGS,
     MUCH_NARROWER,
@@ -145,6 +146,7 @@ class Preparation:
         if not self.unbounded:
             self._search_near(box)
             self._search_drawn(relaxed_point)
+            self._descend()
             if self.lifting.objective.forms:
                 self.keep(self.polished(self.point))
             if self.least == -np.inf:
@@ -153,6 +155,18 @@ class Preparation:
             self._add_tangents()
             self._narrow()
         return True
+
+    def _descend(self):
+        """Search from the best point in all variables at once, where rows have products and the program is small."""
+        size = self.given.n_variables + self.given.n_rows
+        if self.point is None or not self.given.quadratic_rows or size > MOST_DENSE or self.is_proved():
+            return
+        # alternation ends where neither side alone is better: with rows like these that need be no local solution
+        found = self.nonlinear(self.to_core(self.point))
+        if found is not None:
+            value = self.lifting.sign * self.problem.objective(self.to_user(found))
+            if value < self.value - REL_TOL * abs(self.value):
+                self._search_from(found, BEST)
 
     def _add_tangents(self):
         """Add tangents of hyperbolas at the best point, then at solutions of the relaxed dual while its bound rises."""

@@ -5,7 +5,7 @@ so that its order does not matter: depth first, each node one linear program of 
 McCormick's rows, rows times bounds, squares), whose duals are the certificate. What it holds are the open nodes alone.
 Rows that are hyperbolas have tangents at the best point, which the checker takes for rows.
 
-Theory: (V9), (V11) of docs/theory/proofs.md.
+Theory: (V9), (V11) of docs/theory/proofs.md; (VL1) of docs/theory/convex_proofs.md.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from gopfast.biconvex import hyperbolas
+from gopfast.biconvex import convex_certificates, hyperbolas
 from gopfast.biconvex.cuts import Cuts
 from gopfast.biconvex.interruption import Stopped, check
 from gopfast.biconvex.margins import GIVEN_AWAY as ROUNDING, PROOF_MARGIN as MARGIN
@@ -129,7 +129,8 @@ def prove(problem, bound, n_nodes, seconds=math.inf, point=None):
         stop = StopSignal(seconds)
         prover = _Prover(problem, bound, MOST_NODES + MOST_NODES_EACH * n_nodes, stop)
         try:
-            prover.run()
+            if point is None or bound is None or not prover.by_convexity(problem.completed(point)):
+                prover.run()
         except Stopped:
             stop.reraise()
             reason = "interrupted" if stop.stopped == Status.INTERRUPTED else "the time limit came first"
@@ -224,6 +225,24 @@ class _Prover:
             return self.rule.rest(*certificate, low, high)
         except ValueError:
             return None
+
+    def by_convexity(self, point):
+        """Close the root by a convex Lagrangian, if one does."""
+        first_row, squares = 2 * self.problem.n + 1, self.program.squares
+        cutoff = first_row + len(self.problem.is_equation)
+        for rows, multipliers, vectors in convex_certificates.certificates(self.problem, point, self.program.stop):
+            squares[:], self.rule = vectors, None
+            of_squares = cutoff + 1 + np.arange(len(vectors))
+            certificate = (
+                np.concatenate([first_row + rows, [cutoff], of_squares]),
+                np.concatenate([np.zeros(len(rows) + 1, int), of_squares]),
+                np.concatenate([multipliers, np.ones(1 + len(vectors))]),
+            )
+            if self.least(certificate, self.problem.low, self.problem.high) >= self.margin:
+                self.entries.leaf(certificate)
+                return True
+        squares[:], self.rule = [], None
+        return False
 
     def run(self):
         """Search until all is proved."""

@@ -31,6 +31,23 @@ DUAL_STEPS = 40
 # of where the multiplier lies | halvings | [1, inf) | argument: the bits of a double
 SECULAR_STEPS = 60
 
+# [convex_points] Least points of convex forms in nodes (X3).
+
+# of slacks at the start | relative to the row's end | (0, 1) | not measured
+FIRST_SLACK = 1e-2
+# at which a point is given up | part of a step | (0, 1) | not measured
+LEAST_POINT_STEP = 1e-8
+# of the interior point | steps | [1, inf) | not measured
+MOST_POINT_STEPS = 40
+# between a row's ends, for an equation | relative to the end | (0, 1) | not measured
+NARROW_ROW = 1e-9
+# of the way to the nearest bound, which a step may go | part | (0, 1) | not measured
+POINT_BOUNDARY = 0.99
+# of products of slacks and multipliers, at which a point is good enough | relative to the value | (0, 1) | not measured
+POINT_GAP = 1e-9
+# the same of the Lagrangian's slope | relative to the costs | (0, 1) | not measured
+POINT_SLOPE = 1e-7
+
 # [cycles] Cycles of products (X5).
 
 # by which a cycle's length must be below 2, for its inequality to count as violated | length | (0, 2) | not measured
@@ -51,7 +68,7 @@ ELLIPSOID_ROUNDS = 20
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 30 microseconds each
 MOST_TERMS = 30_000
 
-# [ellipsoid, convex_dual] What counts as definite (X11), (X12).
+# [ellipsoid, convex_dual, convex_certificates] What counts as definite (X11), (X12), (VL2).
 
 # less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
 LEAST_CURVATURE = 1e-9
@@ -194,11 +211,17 @@ MOST_ITERATIONS = 200
 # of optimality and rows, which are scaled | none | (0, 1) | not measured
 NONLINEAR_TOLERANCE = 1e-9
 
-# [nonlinear] Local solutions.
+# [nonlinear, preparation] What programs are small.
 
 # that sequential quadratic programming takes: steps grow with the cube of them | variables and rows | [0, inf) | not
 # measured
 MOST_DENSE = 160
+
+# [nonlinear] Local solutions.
+
+# beside the end of an interior point, which may be a saddle, where quadratic programs begin | of the variable where
+# that is above 1 | (0, 1) | docs/notebook/biconvex.md
+SADDLE_STEP = 1e-3
 # Ipopt's first barrier parameter | the scaled objective's units | (0, inf) | not measured
 BARRIER_START = 1e-2
 # distance within which a row or a bound holds a point | units of a scaled row or variable | (0, 1) | not measured

@@ -17,18 +17,20 @@ negative, so that by comparing coefficients, with a target polynomial t of ours,
 
     t(z) = Z(z) + R(z) >= min R over the box  =: m,
 
-for which each monomial takes its least value in the box. With t = 0 a positive m, or m >= 0 where L - f has a positive
+for which each monomial takes its least value in the box; those that have none, for variables without ends, are bounded
+by squares that are left (`squares`). With t = 0 a positive m, or m >= 0 where L - f has a positive
 multiplier, is a contradiction: the node has no such point. With t = s (z_j - v), m >= 0 shows z_j >= v for s > 0 and
 z_j <= v for s < 0. All of these are such sums: duals of linear programs, McCormick's rows, rows times bounds, tangents
 of convex forms and semidefinite cuts (by squares), tangents and secants of functions, Farkas's rays, reduced costs.
 
-Theory: (V9) of docs/theory/proofs.md; (XF3) of docs/theory/functions.md.
+Theory: (V9) of docs/theory/proofs.md; (VL2) of docs/theory/convex_proofs.md; (XF3) of docs/theory/functions.md.
 """
 
 from fractions import Fraction
 
 import numpy as np
 
+from . import squares
 from .errors import ProofError
 from .rounding import UNIT, down, up
 from .tuning import TABLE_NUMBERS as MOST_NUMBERS
@@ -199,8 +201,13 @@ class Rest:
         self.coefficients, self.size, self.rounding, self.exact, self.mu = coefficients, size, rounding, exact, mu
         self.ranges = ranges
         self.values, self.lost = self._terms(coefficients, size, *ranges)
-        for i, j in np.argwhere((np.isinf(ranges[0]) | np.isinf(ranges[1])) & (size > 0)).tolist():
-            self.values[i, j], self.lost[i, j] = self._endless(i, j, Fraction(0))
+        is_endless = (np.isinf(ranges[0]) | np.isinf(ranges[1])) & (size > 0)
+        # between two squares that are left coefficients need not cancel exactly: rationals take their time
+        has_square = np.diag(coefficients - self._errors(size)) > 0
+        has_square &= np.isinf(ranges[0][0]) | np.isinf(ranges[1][0])
+        self.is_put_off = is_endless & np.triu(np.outer(has_square, has_square), 1)
+        self.values[self.is_put_off] = -np.inf
+        self._take_exactly(is_endless & ~self.is_put_off)
 
     @np.errstate(all="ignore")
     def least(self, target=None):
@@ -212,11 +219,11 @@ class Rest:
         target : (int, float, float), optional
             j, s and v of t = s (z_j - v); 0 by default.
         """
-        values, lost = self.values, self.lost
+        values, lost, linear = self.values, self.lost, (0, 0.0)
         if target is not None:
             j, s, v = target
-            values, lost = values.copy(), lost.copy()
-            for place, added in ((0, -s * v), (j + 1, s)):
+            values, lost, linear = values.copy(), lost.copy(), (j + 1, s)
+            for place, added in ((0, -s * v), linear):
                 ranges = [side[0, place] for side in self.ranges]
                 if np.isinf(ranges).any():
                     values[0, place], lost[0, place] = self._endless(0, place, Fraction(added))
@@ -224,13 +231,57 @@ class Rest:
                     values[0, place], lost[0, place] = self._terms(
                         self.coefficients[0, place] + added, self.size[0, place] + abs(added), *ranges
                     )
+        if np.isneginf(values).any():
+            try:
+                values, lost = self._by_squares(values, lost, *linear)
+            except ArithmeticError:
+                if self.is_put_off.any():
+                    self._take_exactly(self.is_put_off)
+                    self.is_put_off = np.zeros_like(self.is_put_off)
+                    return self.least(target)
         error = lost.sum() * (1 + 1e-9) + (values.size + 16) * 2 * UNIT * np.abs(values).sum()
         return float(down(values.sum() - error))
 
+    def _take_exactly(self, where):
+        for i, j in np.argwhere(where).tolist():
+            self.values[i, j], self.lost[i, j] = self._endless(i, j, Fraction(0))
+
+    def _by_squares(self, values, lost, place, added):
+        """
+        Return least values of terms, and their errors, with those that are unbounded in one with squares beside them.
+
+        Raises
+        ------
+        ArithmeticError
+            If the squares are too small.
+        """
+        is_open = np.isneginf(values)
+        least, most = (side[0] for side in self.ranges)
+        is_endless = np.isinf(least) | np.isinf(most)
+        own = np.flatnonzero(is_endless & (is_open.any(axis=0) | is_open.any(axis=1)))
+        coefficients, size = self.coefficients.copy(), self.size.copy()
+        coefficients[0, place] += added
+        size[0, place] += abs(added)
+        error = self._errors(size)
+        far = np.where(is_open, np.abs(coefficients) + error, 0.0) * (1 + 4 * UNIT)
+        linear, between = far[0, own], (far + far.T)[own]
+        between[:, 0] = 0.0
+        reach = np.where(is_endless, 0.0, np.maximum(np.abs(least), np.abs(most)))
+        linear = (linear + between @ reach) * (1 + 2 * (len(reach) + 16) * UNIT)
+        bound = squares.least(down(coefficients[own, own] - error[own, own]), linear, between[:, own])
+        if bound == -np.inf:
+            raise ArithmeticError
+        values, lost = (np.where(is_open, 0.0, part) for part in (values, lost))
+        values[own, own] = lost[own, own] = 0.0
+        values[0, 0] += bound
+        return values, lost
+
+    def _errors(self, size):
+        return np.where(size > 0, self.rounding * size + 1e-300, 0.0)
+
     def _terms(self, coefficients, size, least, most):
         """Least values of terms, and their errors."""
-        far = np.maximum(np.abs(least), np.abs(most))
-        error = np.where(size > 0, self.rounding * size + 1e-300, 0.0)
+        far, error = np.maximum(np.abs(least), np.abs(most)), self._errors(size)
         values = np.minimum(coefficients * least, coefficients * most)
         return np.where(coefficients == 0, 0.0, values), np.where(error == 0, 0.0, error * far)
 
@@ -240,7 +291,11 @@ class Rest:
         if exact == 0:
             return 0.0, 0.0
         end = float(self.ranges[0 if exact > 0 else 1][i, j])
-        return float(exact) * end, 4.0 * UNIT * abs(float(exact) * end)
+        try:
+            value = float(exact) * end
+        except OverflowError:
+            return -np.inf, 0.0
+        return value, 4.0 * UNIT * abs(value)
 
 
 def _product(a, b):

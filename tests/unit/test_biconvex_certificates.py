@@ -183,6 +183,16 @@ def test_infinite_bounds_are_no_factors_and_need_exact_coefficients():
     assert rule().least(*one, np.array([1.0]), low, high, (0, np.nextafter(0.9, 1), end - 1e9))[0] == -np.inf
 
 
+def test_multipliers_too_large_for_doubles_prove_nothing():
+    """Of a variable without ends coefficients are fractions."""
+    low, high = BOX[0].copy(), BOX[1].copy()
+    low[0], high[0] = -np.inf, np.inf
+    certificate = np.array([9, 11]), np.array([0, 11]), np.array([1e300, 1e308])
+    own = Certificates(BiconvexProblem(RECORD), VECTORS * 1e60, BOUND)
+    with np.errstate(all="ignore"):
+        assert not own.least(*certificate, low, high)[0] > -1e300
+
+
 @pytest.mark.parametrize(("change", "message"), [
     ({"variables": []}, "variables"), ({"variables": {}}, "variables"), ({"variables": {"x": [0.0]}}, "no number"),
     ({"variables": {"x": ["0", 1.0]}}, "no number"), ({"variables": {"x": [0.0, 1e101]}}, "no number"),

@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gopfast.search.endings import Endings
+from gopfast.search.stop import StopSignal
 
 import gopfast
 from gopfast import BiconvexProblem
 from gopfast.biconvex import preparation
+from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.preparation import Preparation
 from gopfast.biconvex.start_kinds import KINDS
 from gopfast.profile import Activity
@@ -133,3 +135,33 @@ def test_nonlinear_programs_begin_at_drawn_points_where_the_tree_takes_long(call
     result = gopfast.solve(quadratic_rows(13, 13, 0), max_nodes=60, **OPTIONS)
     assert result.n_iterations > 5000 and calls.count(False) > 0
     assert result.bound <= result.objective
+
+
+def monomial(n):
+    """Least sum of x with a product of n variables of at least 2, one product after the other."""
+    Q = np.zeros((2 * n - 1, 2 * n - 1))
+    rows, before = [], 0
+    for k in range(1, n):
+        form, linear = Q.copy(), np.zeros(2 * n - 1)
+        form[min(before, k), max(before, k)], linear[n - 1 + k] = 1.0, -1.0
+        rows.append((form, linear, 0.0, 0.0))
+        before = n - 1 + k
+    low, high = np.full(2 * n - 1, 0.1), np.full(2 * n - 1, 10.0)
+    low[n:], high[n:] = 1e-3, 1e3
+    low[-1] = 2.0
+    return BiconvexProblem(np.append(np.ones(n), np.zeros(n - 1)), quadratic_rows=rows, lower=low, upper=high)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_a_root_does_not_end_where_one_side_alone_cannot_be_better(n):
+    """Alternation ends at a point that is no local solution: all x but two are where they began."""
+    found = gopfast.solve(monomial(n), max_nodes=1, **OPTIONS)
+    assert found.objective == pytest.approx(n * 2.0 ** (1 / n), rel=1e-6)
+
+
+def test_a_search_does_not_end_in_a_saddle():
+    """Of x y from the middle of a box an interior point alone does not move."""
+    given = BiconvexProblem([0.0, 0.0], Q=[[0, 1], [0, 0]], lower=-1, upper=1)
+    program = NonlinearProgram(given, given.lower, given.upper, np.ones(2), StopSignal())
+    x = program.search(np.zeros(2), near=False)
+    assert x[0] * x[1] == pytest.approx(-1.0, abs=1e-6)

@@ -3,12 +3,18 @@
 Theory: (X4) of docs/theory/biconvex.md.
 """
 
+import numpy as np
+
+from gopfast.biconvex.convex_points import ConvexPoints
+
 from libc.math cimport INFINITY, fabs
+from libc.string cimport memcpy
 
 from gopfast.biconvex.atoms cimport is_convex
 from gopfast.biconvex.tuning cimport (
-    CUT_PROGRESS, EXCESS_SHARE, FORMS_SHARE, LEAST_EXCESS, LEAST_TANGENT, MOST_CUT_ROUNDS, MOST_IDLE_ROUNDS, MOST_LIFTS,
-    TANGENT_SHARE, TANGENT_WITHOUT_CUTOFF, WORTH_OF_CYCLES,
+    CUT_PROGRESS, EXCESS_SHARE, FORMS_SHARE, HARDLY_RAISED, LEAST_EXCESS, LEAST_FORMS_SHARE, LEAST_TANGENT,
+    MOST_CUT_ROUNDS, MOST_IDLE_ROUNDS, MOST_LIFTS, MOST_POINT_COLUMNS, POINT_SHARE, ROUNDS_BEFORE_POINT, TANGENT_SHARE,
+    TANGENT_WITHOUT_CUTOFF, WORTH_OF_CYCLES,
 )
 from gopfast.lp.lp cimport LP_OPTIMAL, LpStatus
 from gopfast.search.meter cimport Work
@@ -35,19 +41,84 @@ cdef class BilinearRounds(BilinearRows):
                 k = self.data.row_index[e] - self.data.n
                 if 0 <= k < self.data.n_products and not self.data.own[k]:
                     self.weighs[row] = 0
+        self.find_points()
         return 0
+
+    cdef int find_points(self) except -1:
+        """OUT points, of_objective: forms that no row has, if one of them is no square."""
+        cdef int b, k, e, column
+        cdef bint any_form = False
+        cdef list blocks = []
+        in_rows = {self.data.row_index[e] for e in range(self.data.row_start[self.data.n_own_rows])}
+        self.nearest, self.of_objective, self.points = reals(self.data.n_cols), ints(self.data.n_blocks), None
+        for b in range(self.data.n_blocks):
+            column = self.data.block_column[b]
+            if column in in_rows or not (self.data.cost[column] > 0 and self.data.presses(b)):
+                continue
+            self.of_objective[b], any_form = 1, any_form or not self.data.is_square(b)
+            blocks.append((column, [(self.data.block_i[k], self.data.block_j[k], self.data.block_value[k])
+                                    for k in range(self.data.block_start[b], self.data.block_start[b + 1])]))
+        if any_form and self.data.n_atoms == 0 and self.data.n_cols <= MOST_POINT_COLUMNS:
+            self.points = ConvexPoints(np.array(self.data.cost), blocks)
+        return 0
+
+    cdef void find_least(self) noexcept:
+        """OUT least, nearest: over the rows that every node has, with the objective's forms."""
+        cdef int j, n = self.n_base
+        self.least = -INFINITY
+        try:
+            start = np.append(np.asarray(self.start)[:n], self.base_nnz)
+            nnz = start[n]
+            found = self.points.least(
+                start, np.asarray(self.col_index)[:nnz], np.asarray(self.value)[:nnz], np.asarray(self.row_lower)[:n],
+                np.asarray(self.row_upper)[:n], np.asarray(self.col_lower), np.asarray(self.col_upper))
+            if found is not None:
+                self.least = found[1] + self.offset
+                for j in range(self.data.n_cols):
+                    self.nearest[j] = found[0][j]
+        except BaseException as error:
+            self.stop.caught(error)
 
     # Tangents in rounds
 
     cdef LpStatus solve_with_tangents(self, Node *node, real cutoff, Effort *effort) noexcept nogil:
         """Linear programs until none of the convex forms is undercut by a share of the gap, or products miss more."""
+        cdef real before = node.lower
         cdef LpStatus status = self.solve(node, cutoff, effort)
-        while (status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number)
-               and (node.parent < 0 or self.forms_miss_more())
-               and self.add_tangents(TANGENT_SHARE * (cutoff - node.lower) if cutoff < INFINITY
-                                     else TANGENT_WITHOUT_CUTOFF) > 0):
+        cdef int n_rounds = 0
+        cdef bint may_touch = node.parent >= 0 and self.points is not None, misses
+        while status == LP_OPTIMAL and node.lower < cutoff and not self.stop.poll(self.number):
+            misses = node.parent < 0 or self.forms_miss(FORMS_SHARE)
+            if may_touch and (n_rounds == ROUNDS_BEFORE_POINT if misses else
+                              node.lower - before < HARDLY_RAISED * (cutoff - before)
+                              and self.forms_miss(LEAST_FORMS_SHARE)):
+                may_touch = False
+                with gil:
+                    self.find_least()
+                if self.least > -INFINITY and self.touch_nearest() > 0:
+                    status = self.solve(node, cutoff, effort)
+                    if status != LP_OPTIMAL or node.lower >= cutoff:
+                        break
+                    if node.lower >= self.least - POINT_SHARE * (cutoff - node.lower):
+                        # what the program's own solution misses of the forms says nothing any more
+                        memcpy(self.lp.x, &self.nearest[0], self.data.n_cols * sizeof(real))
+                        break
+                    continue
+            if not misses or self.add_tangents(TANGENT_SHARE * (cutoff - node.lower) if cutoff < INFINITY
+                                               else TANGENT_WITHOUT_CUTOFF) == 0:
+                break
+            n_rounds += 1
             status = self.solve(node, cutoff, effort)
         return status
+
+    cdef int touch_nearest(self) noexcept nogil:
+        """Adds tangents of the objective's forms at their least point, and gives it their values; how many."""
+        cdef int b, first = self.n_rows, first_entry = self.nnz
+        for b in range(self.data.n_blocks):
+            if self.of_objective[b]:
+                self.tangent(b, &self.nearest[0])
+                self.nearest[self.data.block_column[b]] = self.data.block_at(b, &self.nearest[0])
+        return self.n_rows - first if self.append_rows(first, first_entry) == OK else 0
 
     cdef int add_tangents(self, real tolerance) noexcept nogil:
         """Adds a tangent at the solution to each form or atom that it undercuts by more than tolerated; how many."""
@@ -85,7 +156,7 @@ cdef class BilinearRounds(BilinearRows):
                 if self.data.row_index[e] >= n:
                     self.weights[self.data.row_index[e] - n] -= self.lp.row_dual[row] * self.data.row_value[e]
 
-    cdef bint forms_miss_more(self) noexcept nogil:
+    cdef bint forms_miss(self, real share) noexcept nogil:
         """Whether tangents are worth a program: splitting does nothing for forms, but children keep them."""
         cdef const real *x = self.lp.x
         cdef int b, k, n = self.data.n
@@ -106,7 +177,7 @@ cdef class BilinearRounds(BilinearRows):
                 forms += off * fabs(self.weights[self.data.n_cols - self.data.n_atoms + k - n])
             else:
                 products -= off * fabs(self.weights[self.data.n_cols - self.data.n_atoms + k - n])
-        return forms >= FORMS_SHARE * products
+        return forms >= share * products
 
     # Lifted rows
 

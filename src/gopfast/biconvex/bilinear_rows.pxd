@@ -13,6 +13,7 @@ cdef class BilinearRows(ProgramWorker):
     cdef BiconvexData data
     cdef LearntRows learnt
     cdef Tangents touching
+    cdef int base_nnz                   # entries of the rows of n_base
     cdef int n_base                     # rows that every node's program has: what a stored basis covers
     # The part of the rows that holds the parent's solution, as `start`, `col_index`, `value`, ..., and `basis`
     cdef int[::1] part_start, part_index, part_basis

@@ -121,7 +121,7 @@ cdef class BilinearRows(ProgramWorker):
                 self.cut_row(t)
         for t in range(self.learnt.n_cycles):
             self.cycle_row(t)
-        self.n_base = self.n_rows
+        self.n_base, self.base_nnz = self.n_rows, self.nnz
         self.kept_rows(node)
         self.tangent_rows(node)
 

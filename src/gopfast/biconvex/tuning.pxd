@@ -14,6 +14,9 @@ cdef enum:
     MOST_CUT_ROUNDS = 60
     # that gain little, after which they end | rounds | [1, 2**20] | not measured
     MOST_IDLE_ROUNDS = 4
+    # with which least points of forms are looked for | columns | [0, 2**20] | argument: 0.1 s for each, mostly its
+    # matrices
+    MOST_POINT_COLUMNS = 300
 
     # [learnt_rows] Rows that the root needed (X4).
 
@@ -158,6 +161,18 @@ cdef extern from *:
     real TANGENT_WITHOUT_CUTOFF "1e-6"
     # the same at least: less shows only the tolerance of the program | the core's units | [0, 1) | not measured
     real LEAST_TANGENT "1e-10"
+    # by which the bound may be below the value at the forms' least point, for no more tangents | part of what the node
+    # lacks to the cutoff | (0, 1) | not measured
+    real POINT_SHARE "0.05"
+    # of what the parent lacks to the cutoff: nodes that gain less look for the least point of the objective's forms |
+    # part | [0, 1] | docs/notebook/biconvex.md
+    real HARDLY_RAISED "0.002"
+    # of what products miss: where forms miss more, their least point is looked for | part | [0, inf) |
+    # docs/notebook/biconvex.md
+    real LEAST_FORMS_SHARE "0.1"
+    # of tangents at solutions of programs, before the least point of the objective's forms is looked for | rounds | [0,
+    # inf) | docs/notebook/biconvex.md
+    int ROUNDS_BEFORE_POINT "8"
     # of what products miss: forms that miss less wait for the children | part | [0, inf) | not measured
     real FORMS_SHARE "0.5"
     # of lifted rows | rounds | [0, inf) | not measured

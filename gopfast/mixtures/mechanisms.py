@@ -469,6 +469,7 @@ class Hull(Early):
     name, theory = "hull", "(Y1)"
     what = "bounds what a component of equal variances can save in the hull of the means, whatever the columns are"
     hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+    in_proofs = True
 
     @staticmethod
     def suits(plan):
@@ -479,7 +480,8 @@ class Hull(Early):
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
         plan.begun("single components are priced in the hull of the means")
-        return HullBound(plan.family, solution, limit, plan.threads)
+        record = None if plan.blocks is None else plan.blocks.hull
+        return HullBound(plan.family, solution, limit, plan.threads, record)
 
 
 class Cover(Early):

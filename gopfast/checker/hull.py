@@ -226,7 +226,7 @@ def _check_confined(first, second, radii, limit):
         needed = needed_radius(first, second, k, radii[k][0])
         # the ball has one radius: within it nothing saves more than the limit
         if not needed < math.inf or Ball(second, k).radii(limit, limit)[1] < needed:
-            raise ProofError("hull_limits", f"components within {needed:.3g} of mean {k} may save more than {limit:.12g}")
+            raise ProofError("hull_limits", f"components near mean {k} may save more than {limit:.12g}")
     return len(radii)
 
 

@@ -21,6 +21,7 @@ from .rounding import UNIT
 from .tuning import HULL_BATCH, MOST_HULL_CELLS, MOST_HULL_TERMS, PART_OF_THE_WAY, RANGE, SHELLS, THIN
 
 SPARE = 1e-12
+CALL = 5_000  # samples that take as long as a call does
 OUT, OUT_MASS = 20.0, 2.1e-9  # samples of y below -20 count as of that, which is 2.06e-9: no scale is above 1
 SCALES = np.array([-10.0, -7.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0])
 
@@ -33,7 +34,7 @@ class Terms:
 
     def add(self, n_cells, n_terms):
         """Count cells, and samples that are looked at."""
-        self.n_cells, self.n_terms = self.n_cells + n_cells, self.n_terms + n_terms
+        self.n_cells, self.n_terms = self.n_cells + n_cells, self.n_terms + n_terms + (n_terms > 0) * CALL
         if self.n_cells > MOST_HULL_CELLS or self.n_terms > MOST_HULL_TERMS:
             raise ProofError("hull_limits", f"{self.n_cells} cells do not show what no component saves more than")
 

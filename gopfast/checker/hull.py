@@ -13,7 +13,7 @@ Rounding: with D the diameter of samples and means together every price is raise
 largest precision in question, and by 64 (d + 8) u of prices and of logarithms of precisions; beside these samples and
 what is computed of them count as exact.
 
-Theory: (VH1) and (VH4) of docs/theory/proof_hull.md.
+Theory: (VH1), (VH3) and (VH4) of docs/theory/proof_hull.md.
 """
 
 import math

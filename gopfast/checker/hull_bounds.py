@@ -15,10 +15,9 @@ import math
 
 import numpy as np
 
+from .margins import EIGENVALUE
 from .rounding import TINY, ULPS, UNIT
-from .tuning import BENDS, HULL_TURNS as TURNS, LARGEST_SHIFT, SQUARINGS
-
-FAR = 3.0  # times what is asked for: a bound above that is not improved
+from .tuning import BENDS, HOPELESS, HULL_TURNS as TURNS, LARGEST_SHIFT, SQUARINGS
 
 
 def largest_eigenvalue(matrix, size):
@@ -26,7 +25,7 @@ def largest_eigenvalue(matrix, size):
     Return at least the largest eigenvalue of a positive semidefinite matrix (p, p), of the trace `size` at most.
 
     That of its power 2^k is at most the power's Frobenius norm. A product is off by p^1.5 u of this norm, of which the
-    root leaves 2 p^1.5 u in all: far below 1e-9.
+    root leaves 2 p^1.5 u in all: far below `EIGENVALUE`.
     """
     if not size > 0:
         return 0.0
@@ -37,7 +36,7 @@ def largest_eigenvalue(matrix, size):
         if not length > TINY:
             return size
         power, log = power / length, 2.0 * log + math.log(length)
-    return size * min(1.0, math.exp(log / 2.0**SQUARINGS) * (1 + 1e-9))
+    return size * min(1.0, math.exp(log / 2.0**SQUARINGS) * (1 + EIGENVALUE))
 
 
 def gains(tops, slopes, units, weights):
@@ -104,7 +103,7 @@ def in_all_directions(tops, slopes, units, weights, total_weight, scale, enough,
             break
         found = min(found, value)
         following = min(0.0, math.log(max(masses, TINY) / total_weight))
-        if found <= enough or found > FAR * enough or abs(following - scale) < 1e-3:
+        if found <= enough or found > HOPELESS * enough or abs(following - scale) < 1e-3:
             break
         scale = following
     return found

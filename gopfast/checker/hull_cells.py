@@ -16,14 +16,22 @@ import math
 import numpy as np
 
 from .errors import ProofError
-from .hull_bounds import FAR, gains, in_all_directions, mass, most_of_precisions, radius_around, total
+from .hull_bounds import gains, in_all_directions, mass, most_of_precisions, radius_around, total
+from .margins import OUT_MASS, SPARE
 from .rounding import UNIT
-from .tuning import HULL_BATCH, MOST_HULL_CELLS, MOST_HULL_TERMS, PART_OF_THE_WAY, RANGE, SHELLS, THIN
-
-SPARE = 1e-12
-CALL = 5_000  # samples that take as long as a call does
-OUT, OUT_MASS = 20.0, 2.1e-9  # samples of y below -20 count as of that, which is 2.06e-9: no scale is above 1
-SCALES = np.array([-10.0, -7.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0])
+from .tuning import (
+    CALL,
+    HOPELESS,
+    HULL_BATCH,
+    LOG_SCALES,
+    MOST_HULL_CELLS,
+    MOST_HULL_TERMS,
+    OUT,
+    PART_OF_THE_WAY,
+    RANGE,
+    SHELLS,
+    THIN,
+)
 
 
 class Terms:
@@ -186,8 +194,8 @@ class Tables:
     """
 
     def __init__(self, stage, reaches):
-        self.total_weight, ranges = stage.total_weight, ranges_of(stage)
-        shape = len(ranges), len(reaches), sum(SHELLS), len(SCALES)
+        self.total_weight, self.terms, ranges = stage.total_weight, reaches[0].terms, ranges_of(stage)
+        shape = len(ranges), len(reaches), sum(SHELLS), len(LOG_SCALES)
         self.saved, self.masses, self.radii = np.full(shape, np.inf), np.full(shape, np.inf), []
         for k, reach in enumerate(reaches):
             near = 8.0 / math.sqrt(stage.precisions[k])
@@ -208,17 +216,18 @@ class Tables:
         others = places.stage.weights[own].sum() * OUT_MASS
         own, tops, slopes = places.tops(np.array([self.radii[k][j], low]), np.array([self.radii[k][j + 1], high]), own)
         weights, units = places.stage.weights[own], places.units[own]
-        for n, scale in enumerate(SCALES):
+        self.terms.add(0, len(own))
+        for n, scale in enumerate(LOG_SCALES):
             self.saved[i, k, j, n] = gains(tops + scale, slopes, units, weights)
             self.masses[i, k, j, n] = mass(tops + scale, weights) + others
 
     def bound(self, ranges, away):
         """Return bounds (m,) for ranges of log s (m,) and distances (m, J) from the components, at least."""
-        saved = masses = np.zeros((len(away), len(SCALES)))
+        saved = masses = np.zeros((len(away), len(LOG_SCALES)))
         for k, radii in enumerate(self.radii):
             shell = np.clip(np.searchsorted(radii, away[:, k], side="right") - 1, 0, sum(SHELLS) - 1)
             saved, masses = saved + self.saved[ranges, k, shell], masses + self.masses[ranges, k, shell]
-        found = total(saved, masses, self.total_weight, SCALES).min(axis=1)
+        found = total(saved, masses, self.total_weight, np.array(LOG_SCALES)).min(axis=1)
         return np.where(np.isnan(found), math.inf, found) * (1 + 64 * UNIT)
 
 
@@ -270,7 +279,7 @@ def saves_at_most(stage, radii, cut):
             is_done |= (far <= within) | reach.holds(far, low[:, -1], high[:, -1])
             away[:, k] = np.maximum(near, within * (1 - SPARE))
         found = np.where(is_done, -math.inf, tables.bound(own, away))
-        for i in np.flatnonzero((found > cut) & (found <= FAR * cut)):
+        for i in np.flatnonzero((found > cut) & (found <= HOPELESS * cut)):
             terms.add(0, len(stage.x))
             found[i] = places.bound(low[i], high[i], scale, cut)
         left = np.flatnonzero(~(found <= cut))

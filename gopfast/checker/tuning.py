@@ -190,3 +190,11 @@ HULL_BATCH = 512
 MOST_HULL_CELLS = 1_000_000
 # of one check | samples in cells | [1, inf) | argument: some minutes
 MOST_HULL_TERMS = 500_000_000
+# what is asked for, times that: a bound above it is not improved | factor | (1, inf) | not measured
+HOPELESS = 3.0
+# y of samples that count as of minus that in masses | nats below 0 | (0, inf) | not measured
+OUT = 20.0
+# of tables, at most 0 | logarithms | (-700, 0] | not measured
+LOG_SCALES = (-10.0, -7.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0)
+# that take as long as what does not depend on their number | samples of a cell | [0, inf) | not measured
+CALL = 5_000

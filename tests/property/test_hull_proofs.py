@@ -75,7 +75,8 @@ def test_no_component_saves_more_than_balls_cells_and_tables_say(shape, n, d, K,
             logs = np.array([math.log(s)] * 2) + free * width * rng.random() * np.array([-1.0, 1.0])
             point = axes @ m
             at = np.append(point[:q], np.linalg.norm(point[q:])) if q < d else np.append(point, 0.0)
-            low, high = np.append(at - width * rng.random(q + 1) - spare, logs[0]), np.append(at + width + spare, logs[1])
+            low, high = at - width * rng.random(q + 1) - spare, at + width + spare
+            low, high = np.append(low, logs[0]), np.append(high, logs[1])
             low[q] = max(low[q], 0.0)
             found = places.bound(low, high, rng.uniform(-3.0, 0.0), rng.choice([-math.inf, value]))
             assert found >= value - slack, (shape, "cell", found, value)
@@ -250,7 +251,10 @@ def test_no_proof_of_searches_that_are_asked_for_too_much_is_above_the_objective
         assert record.proved()[1] <= value + 1e-9 * abs(value)
 
 
-@pytest.mark.parametrize(("kind", "n", "d", "K", "gap"), [("known", 5_000, 5, 3, 16.0), ("spherical", 2_400, 5, 2, 16.0)])
+FILES = [("known", 5_000, 5, 3, 16.0), ("spherical", 2_400, 5, 2, 16.0)]
+
+
+@pytest.mark.parametrize(("kind", "n", "d", "K", "gap"), FILES)
 def test_files_of_searches_are_accepted_and_forged_ones_refused(kind, n, d, K, gap, tmp_path):
     own, _ = problem(n, d, K, gap, 3, kind)
     result = gopfast.solve(own, proof=str(tmp_path / "proof.npz"), time_limit=60)

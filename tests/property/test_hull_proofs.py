@@ -60,6 +60,8 @@ def test_no_component_saves_more_than_balls_cells_and_tables_say(shape, n, d, K,
         places = hull_cells.Places(stage, turned[:, :q], turned[:, q:])
         around = [hull_cells.Reach(stage, k, 0.0, -1.0, 0.0, hull_cells.Terms()) for k in range(K)]
         tables = hull_cells.Tables(stage, around)
+        assert (tables.saved[:, :, :-1] >= tables.saved[:, :, 1:]).all(), "of components that are no nearer"
+        assert (tables.masses[:, :, :-1] >= tables.masses[:, :, 1:]).all()
         ranges = np.array(hull_cells.ranges_of(stage))
         spare = 1e-12 * stage.diameter
         for _ in range(12):
@@ -231,6 +233,7 @@ def test_changed_proofs_are_refused_or_prove_no_more(proved, monkeypatch):
         again(record, arrays, hull_prices=raised)
     with pytest.raises(ProofError):
         again(record, arrays, hull_limits=limits * np.array([1.0, 1 - 1e-4]))
+    monkeypatch.undo()
     # means that are not those at which most is saved, but near, cost nothing but room
     assert again(record, arrays, hull_means=means + 1e-7) == pytest.approx(lower)
 
@@ -284,3 +287,81 @@ def test_proofs_in_the_hull_are_of_equal_variances_alone():
     with pytest.raises(ProofError, match="must be at most 1"):
         again(record, arrays, hull_precisions=np.full((1, 1), 0.5))
     assert hull.bound(*record._data(), record.nothing(), record.statement.reference) == (-math.inf, 0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_ball_holds_what_its_radius_says_and_its_bend_is_the_largest_there(seed):
+    """In coordinates (s m / root s_0, x root (d / 2)), x the precision's relative change."""
+    rng = np.random.default_rng([seed, 41])
+    d, s0 = int(rng.integers(1, 12)), rng.uniform(0.01, 1.0)
+    for _ in range(200):
+        low, high = np.sort(s0 * np.exp(rng.choice([0.0, 0.1, 1.0]) * rng.standard_normal(2)))
+        away = rng.choice([0.0, 1e-3, 1.0, 5.0]) * rng.random()
+        radius = hull_bounds.radius_around(away, low, high, s0, d, True)
+        s, m = rng.choice([low, high, rng.uniform(low, high)]), away * rng.choice([1.0, rng.random()])
+        v, x = s * m / math.sqrt(s0), s / s0 - 1.0
+        assert radius >= math.hypot(v, x * math.sqrt(0.5 * d))
+        radius = math.hypot(v, x * math.sqrt(0.5 * d)) * rng.choice([1.0, 1.1])
+        bend = 0.5 * (v * v + 0.5 * d * x * x) - 0.5 * v * v / (1.0 + x) - 0.5 * d * (x - math.log1p(x))
+        assert hull_bounds.bend_of_precisions(radius, d) >= bend - 1e-12 * (1.0 + radius * radius)
+    assert hull_bounds.radius_around(2.0, 1.0, 1.0, 1.0, d, False) == pytest.approx(2.0)
+
+
+def test_the_first_stage_is_asked_for_what_every_component_of_a_better_mixture_saves(proved, monkeypatch):
+    record, arrays, lower, *_ = proved
+    asked = []
+    monkeypatch.setattr(hull, "saves_at_most", lambda stage, radii, cut: asked.append(cut) or 0)
+    again(record, arrays)
+    problem, _, weights = record._data()
+    total = math.fsum(weights * arrays["hull_prices"][0])
+    wanted = total - (problem.n_components - 1) * arrays["hull_limits"][0] - lower
+    assert asked == [pytest.approx(wanted, abs=1e-6)] and asked[0] <= wanted < arrays["hull_limits"][0]
+    assert lower <= math.fsum(weights * arrays["hull_prices"][1]) - problem.n_components * arrays["hull_limits"][1]
+
+
+@pytest.mark.parametrize(("shape", "d", "free"), [("normal", 4, 0), ("ties", 3, 1), ("normal", 5, 1), ("skewed", 4, 1)])
+def test_components_within_reach_save_no_more_than_the_cut(shape, d, free):
+    rng = np.random.default_rng([d, free, 43])
+    stage, prices = stage_of(rng, shape, 200, d, 2, free)
+    near = 0
+    for k in range(2):
+        cut = max(1.3 * saved_at(stage, prices, stage.means[k], float(stage.precisions[k])), 1.0)
+        radius = hull.Ball(stage, k).radii(cut, cut)[1]
+        reach = hull_cells.Reach(stage, k, radius, cut, 6.0, hull_cells.Terms())
+        assert np.append(reach.low, reach.high).min() <= stage.least and reach.high.max() == 0.0
+        for _ in range(400):
+            s = math.exp(rng.uniform(stage.least, 0.0)) if free else 1.0
+            within = reach.within(np.array([math.log(s)] * 2)[:1], np.array([math.log(s)]))[0] if not free else float(
+                reach.within(np.array([math.log(s) - 1e-9]), np.array([math.log(s) + 1e-9]))[0]
+            )
+            u = rng.standard_normal(d)
+            m = stage.means[k] + u / np.linalg.norm(u) * within * rng.choice([1.0, rng.random()])
+            near += within > 0.0
+            assert within == 0.0 or saved_at(stage, prices, m, s) <= cut * (1 + 1e-9)
+        # cells around a component are done if they lie within reach on all sides
+        for away, s in ((0.9, 0.5), (1.1, 0.9)):
+            holds = reach.holds(np.array([away]), np.array([math.log(s) * free]), np.array([0.0]))[0]
+            assert not holds or radius >= away * math.sqrt(stage.precisions[k]) * s
+    assert near > 100
+
+
+def test_no_component_of_responsibilities_is_wider_than_the_root():
+    rng = np.random.default_rng(47)
+    for _ in range(50):
+        n, d = int(rng.integers(2, 6)), int(rng.integers(1, 5))
+        x = rng.choice([-3.0, 0.0, 5.0], (n, d)) * rng.choice([1.0, 30.0])
+        stage = hull.Stage(x, np.ones(n), np.zeros(n), x[:1], np.ones(1), True)
+        share = rng.random(n) ** rng.choice([0.1, 1.0, 8.0])
+        share /= share.sum()
+        variance = (share @ np.square(x - share @ x)).mean()
+        assert math.exp(stage.least) * max(1.0, variance) <= 1 + 1e-12
+
+
+def test_halves_cover_their_cell():
+    rng = np.random.default_rng(53)
+    low = rng.standard_normal((9, 4))
+    high, own = low + rng.random((9, 4)), np.arange(9)
+    a, b, which = hull_cells._halved(low, high, own, 5)
+    points = low[:, np.newaxis] + rng.random((9, 50, 4)) * (high - low)[:, np.newaxis]
+    inside = (a[:, np.newaxis, np.newaxis] <= points) & (points <= b[:, np.newaxis, np.newaxis])
+    assert (inside.all(axis=3) & (which[:, np.newaxis, np.newaxis] == own[:, np.newaxis])).any(axis=0).all()

@@ -9,7 +9,7 @@ import numpy as np
 
 from gopfast.checker import ProofError, hull
 from gopfast.checker.tuning import LEAST_RADIUS
-from gopfast.mixtures.tuning import HULL_MORE, HULL_OF_LOST as OF_LOST, HULL_WIDER as WIDER
+from gopfast.mixtures.tuning import HULL_MORE, HULL_OF_LOST as OF_LOST
 
 
 class HullRecord:
@@ -77,9 +77,7 @@ class HullRecord:
         balls = [[hull.Ball(stage, k) for k in range(len(stage.means))] for stage in stages]
         least = [max(ball.bound(0.0, LEAST_RADIUS, -math.inf) for ball in part) for part in balls]
         if len(stages) == 1:
-            most = max(least[0], self.most) * (1 + HULL_MORE)
-            yield most,
-            yield most * WIDER,
+            yield max(least[0], self.most) * (1 + HULL_MORE),
             return
         first, second = stages
         lower = totals[1] - K * least[1]

@@ -287,5 +287,3 @@ COEFFICIENT_PROOF_TURNS = 2
 HULL_OF_LOST = (0.05, 0.3)
 # above what shells show | relative | (0, 1) | argument: shells of other radii differ by less, and by rounding
 HULL_MORE = 1e-9
-# the same of prices that alone prove something, if they do not | factor | (1, inf) | not measured
-HULL_WIDER = 1.05

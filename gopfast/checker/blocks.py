@@ -13,8 +13,8 @@ sum_b alpha_b <= 1 and u_a = sum over b with a of alpha_b c_b <= 1 for every col
 
 as E_a >= W g(0), g being the cost of a variance (`families`), which rises. A spherical component has one variance in
 each block and one in all columns; as g is concave and the latter the mean of the former and of the columns' that are
-left, weighted as above, what it costs is no less. One block of all columns, once, is (V5) for mixtures of any size, and of
-components of known variances and of covariance matrices, too: their columns are not taken apart.
+left, weighted as above, what it costs is no less. One block of all columns, once, is (V5) for mixtures of any size, and
+of components of known variances and of covariance matrices, too: their columns are not taken apart.
 
 That weights add up to no more than 1 is seen in fractions; all else is rounded down in intervals.
 
@@ -120,7 +120,8 @@ def _of_block(bounds, members, prices, entries, reference):
     splits, points, labels, slopes, scales = entries
     if bounds.problem.family in FAMILIES:
         part = bounds.part(own)
-        slopes = np.concatenate([side[:, own] for side in np.split(slopes, 2, axis=1)], axis=1)  # of columns and squares
+        of_columns, of_squares = np.split(slopes, 2, axis=1)
+        slopes = np.concatenate([of_columns[:, own], of_squares[:, own]], axis=1)
     else:
         part = bounds
     low, high, slopes, scales = cells(part, splits, points, labels, slopes, scales)

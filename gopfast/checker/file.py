@@ -2,7 +2,7 @@
 
 An array ``name`` may be in parts, ``name/0``, ``name/1`` and so on, one after the other.
 
-``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (5), ``kind``, ``digest`` (SHA-256 of the
+``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (6), ``kind``, ``digest`` (SHA-256 of the
 problem's data), ``claim`` (what is proved, and the solution) and
 
 - ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
@@ -17,7 +17,8 @@ problem's data), ``claim`` (what is proved, and the solution) and
   column counts in a block, 0 or a power of 2, with ``block_weights`` (B,),
   ``block_sizes`` (B, 2), the numbers of its splits and of its entries, and ``block_prices`` (B, N); of all blocks, one
   after the other, ``block_cells`` (, 4), ``block_points``, ``block_leaves``, ``block_slopes`` (, that number; 0 for
-  other columns) and ``block_scales``, see `blocks`;
+  other columns) and ``block_scales``, see `blocks`. ``hull_prices`` (S, N), ``hull_means`` (S, J, d),
+  ``hull_precisions`` (S, J) and ``hull_limits`` (S,): see `hull`;
 - ``biconvex``, ``clustering``, ``clusterwise``, ``shared_coefficients``: see the modules of these names.
 
 Theory: (V1) of docs/theory/proofs.md.
@@ -33,7 +34,7 @@ import numpy as np
 
 from .errors import ProofError
 
-FORMAT, VERSION = "gopfast-proof", 5
+FORMAT, VERSION = "gopfast-proof", 6
 INTEGERS, REALS, BYTES = "int32", "float64", "uint8"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
 KEYS = {
@@ -49,6 +50,7 @@ ARRAYS = {
         "blocks": (INTEGERS, 2), "block_weights": (REALS, 1), "block_sizes": (INTEGERS, 2), "block_prices": (REALS, 2),
         "block_cells": (INTEGERS, 2), "block_points": (REALS, 1),
         "block_leaves": (INTEGERS, 1), "block_slopes": (REALS, 2), "block_scales": (REALS, 1),
+        "hull_prices": (REALS, 2), "hull_means": (REALS, 3), "hull_precisions": (REALS, 2), "hull_limits": (REALS, 1),
     },
     "biconvex": {
         "splits": (INTEGERS, 1), "points": (REALS, 1),

@@ -32,3 +32,13 @@ CERTAIN_DETERMINANT = 1000.0
 # of a row's deviance, and of a mean | u of the sizes of their terms | 16 u each of exponential, logarithm and their
 # quotient or sum, some more of products and sums (V7)
 COUNT_TERMS = 64
+
+# [hull_bounds, hull_cells] Components in the hull of their means (VH1).
+
+# of an eigenvalue by powers | relative | far above 2 p^1.5 u of p columns (VH2)
+EIGENVALUE = 1e-9
+# of distances that are compared | of themselves and of the diameter | far above 8 d^1.5 u, the axes' defect and
+# (d + 8) u of squares (VH4)
+SPARE = 1e-12
+# of samples that count as of y = -OUT | of their weight | e^-20 is 2.06e-9, and no scale is above 1 (VH4)
+OUT_MASS = 2.1e-9

@@ -18,6 +18,7 @@ from . import (
     counts,
     file,
     gamma,
+    hull,
     leaf,
     matrices,
     mixed,
@@ -51,7 +52,8 @@ class Checked:
     objective : float
         The solution's, rounded up.
     n_leaves : int
-        Leaves whose bounds were verified, or cells of blocks of columns that bound all mixtures.
+        Leaves whose bounds were verified, or cells of blocks of columns, or of the hull of means, that bound all
+        mixtures.
     problem : dict
         The problem that it is of: family, number of components, floor or known variance, prior.
     solution : dict
@@ -163,9 +165,12 @@ def _check_leaves(bounds, arrays, reference, order, lower):
     """
     Check that all mixtures reach a bound, and return how many leaves or cells show it.
 
-    Blocks of columns do, or every leaf: by its own entry, or else by prices and by what these leave of it.
+    Blocks of columns do, or the hull of some means, or every leaf: by its own entry, or else by prices and by what
+    these leave of it.
     """
     floor, n_cells = blocks.bound(bounds, arrays, reference)
+    if not floor >= lower:
+        floor, n_cells = hull.bound(bounds.problem, bounds.columns, bounds.weights, arrays, reference)
     if floor >= lower:
         return n_cells
     labels, low, high, empty = tree.leaves(

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from gopfast.mixtures.cell_record import Cells
+from gopfast.mixtures.hull_record import HullRecord
 from gopfast.mixtures.pricing.cover import best_weights
 from gopfast.mixtures.statement import BlockStatement
 
@@ -60,10 +61,15 @@ class BlockRecords:
     ----------
     statement : Statement
         Of all columns.
+
+    Attributes
+    ----------
+    hull : HullRecord
+        Of what is proved of all columns in the hull of a mixture's means.
     """
 
     def __init__(self, statement):
-        self.statement, self.records = statement, []
+        self.statement, self.records, self.hull = statement, [], HullRecord(statement)
 
     def of_all(self):
         """Return a new record of all columns, each of which counts once."""

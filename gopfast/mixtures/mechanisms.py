@@ -14,7 +14,6 @@ from gopfast.errors import InputError
 from gopfast.mixtures.chains import ChainsBound
 from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
-from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
 from gopfast.mixtures.marginal import MarginalBound
@@ -468,6 +467,7 @@ class Hull(Early):
     name, theory = "hull", "(Y1)"
     what = "bounds what a component of equal variances can save in the hull of the means, whatever the columns are"
     hands_over, back_off = ("floor",), "from the first node on, until twice as many cells gain little"
+    in_proofs = True
 
     @staticmethod
     def suits(plan):
@@ -478,7 +478,8 @@ class Hull(Early):
     def learner(plan, solution, limit):
         """Return the Learner, once it begins."""
         plan.begun("single components are priced in the hull of the means")
-        return HullBound(plan.family, solution, limit, plan.threads)
+        record = None if plan.blocks is None else plan.blocks.hull
+        return HullBound(plan.family, solution, limit, plan.threads, record)
 
 
 class Cover(Early):

@@ -21,6 +21,7 @@ from gopfast.mixtures.block_record import BlockRecords
 from gopfast.mixtures.cell_record import Cells
 from gopfast.mixtures.leaf_weights import best_weights
 from gopfast.mixtures.margins import ROUNDING
+from gopfast.mixtures.pricing.hull import has_hull
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.statement import statement_of
 from gopfast.mixtures.tuning import LEAST_LOG_WEIGHT, MOST_GAINED, RECORDING_RESERVE as RESERVE
@@ -66,7 +67,7 @@ class Recorder:
         except ProofError as error:
             raise InputError(f"proof must be None: the checker does not take the problem; {error}") from None
         self.allowed = 0.5 * RESERVE * tolerance
-        if self.statement.lost_by_units() > self.allowed:
+        if self.statement.lost_by_units() > self.allowed or has_hull(family):  # nodes end by what the hull proves, too
             self.statement.is_iterated = True
         self.cells, self.blocks = Cells(self.statement, tolerance), BlockRecords(self.statement)
         self.stream, self.writer, self.short = None, None, []
@@ -169,16 +170,16 @@ class Recorder:
             return self.discard()
         upper += ROUNDING * (1 + abs(upper) + self.problem.total_weight)
         lower = min(wanted - self._allowed(wanted), upper) if math.isfinite(wanted) else math.inf
-        of_blocks = self.blocks.arrays()
-        floor = min(self._floor(of_blocks), upper)
+        floor, of_all = self._floor()
+        floor = min(floor, upper)
         if floor >= lower:  # the tree has nothing to say then
-            arrays = self.cells.arrays(None) | of_blocks
+            arrays = self.cells.arrays(None) | of_all
         else:
             arrays = self.cells.arrays(pricing)
             if statement.is_iterated:
                 self._see_all(lower)
             of_leaves = self._bound_of_short(lower, arrays)
-            arrays |= of_blocks if floor > of_leaves else self.blocks.nothing()
+            arrays |= of_all if floor > of_leaves else self.blocks.nothing() | self.blocks.hull.nothing()
             lower = max(of_leaves, floor)
         if not (math.isfinite(lower) and math.isfinite(upper)):
             return self.discard()
@@ -190,10 +191,15 @@ class Recorder:
         self.writer.finish({**statement.header(), "claim": claim})
         return lower, self._close_stream()
 
-    def _floor(self, arrays):
-        """Return what blocks prove of all mixtures, less what the checker's rounding may be elsewhere."""
-        floor, _ = blocks.bound(self.statement.bounds, arrays, self.statement.reference)
-        return floor - ROUNDING * (1 + abs(floor) + self.problem.total_weight) if math.isfinite(floor) else floor
+    def _floor(self):
+        """Return what blocks or a hull prove, less what the checker's rounding may be elsewhere, and their arrays."""
+        of_blocks, (of_hull, floor) = self.blocks.arrays(), self.blocks.hull.proved()
+        of_all = self.blocks.nothing() | of_hull
+        found, _ = blocks.bound(self.statement.bounds, of_blocks, self.statement.reference)
+        if found >= floor:
+            floor, of_all = found, of_blocks | self.blocks.hull.nothing()
+        lost = ROUNDING * (1 + abs(floor) + self.problem.total_weight) if math.isfinite(floor) else 0.0
+        return floor - lost, of_all
 
     def _see_all(self, lower):
         """Find leaves that are short of a bound, by the boxes that the checker will find: the core's may be smaller."""

@@ -279,3 +279,11 @@ COEFFICIENT_PROOF_REACH = 16
 COEFFICIENT_PROOF_SHARE = 0.5
 # at proofs that the time was too short for, each with an equal part of what is left | turns | [1, inf) | not measured
 COEFFICIENT_PROOF_TURNS = 2
+
+# [hull_record] Limits of proofs in the hull of means (VH1).
+
+# that the first prices lose, by which a component may save more than the incumbent's, tried one after the other | part
+# | (0, 1) | not measured
+HULL_OF_LOST = (0.05, 0.3)
+# above what shells show | relative | (0, 1) | argument: shells of other radii differ by less, and by rounding
+HULL_MORE = 1e-9

@@ -72,12 +72,16 @@ def by_raised(problem):
     return recorded(problem, make, 60)
 
 
-@pytest.fixture(scope="module", params=[("diag", True), ("spherical", True), ("spherical", False), ("full", True)], ids=str)
+RAISED = [("diag", True), ("spherical", True), ("spherical", False), ("full", True)]
+
+
+@pytest.fixture(scope="module", params=RAISED, ids=str)
 def raised_high(request):
     """By groups of samples and without them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raised, "GROUPED", 1_000 if request.param[1] else 10_000)
-        for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0}.items():  # whatever heights say
+        # whatever the heights are worth
+        for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0}.items():
             patch.setattr(raised, name, value)
         yield by_raised(problem_of(request.param[0], 1_500, 2, 3))
 

@@ -186,3 +186,16 @@ def test_confined_components_are_bounded_at_prices_that_lose_less(kind, more):
     assert first <= bound.lower <= value
     lost = bound.limit - first
     assert lost > 0.0 and bound.limit - bound.lower < lost
+
+
+def test_a_ball_stays_where_it_is_while_components_move():
+    """Confined components are asked about within a ball around where the component was."""
+    own, label = problem(700, 5, 3, 12.0, 1)
+    family = engine.family(own)
+    vector, value = incumbent(family, label, 3)
+    bound = HullBound(family, vector, value)
+    while not bound.balls:
+        assert bound.step(-np.inf)
+    before = bound.balls[0].mean.copy()
+    bound.atoms.means[0] += 1.0
+    assert (bound.balls[0].mean == before).all()

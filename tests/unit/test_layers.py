@@ -38,6 +38,7 @@ BELOW = {
     "biconvex.proof": {"checker"},
     "clustering.proof": {"checker"},
     "mixtures.recording": {"checker"},
+    "mixtures.hull_record": {"checker"},
     "mixtures.shared_proof": {"checker"},
     "mixtures.statement": {"checker"},
     "mixtures.proof": {"checker"},  # proofs are written in its format, with its arithmetic

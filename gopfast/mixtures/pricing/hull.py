@@ -65,6 +65,8 @@ class HullBound(Learner):
     limit : float
         Solutions below it are sought.
     threads : int
+    record : HullRecord or None
+        For a proof.
 
     Attributes
     ----------
@@ -72,8 +74,8 @@ class HullBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, solution, limit, threads=1):
-        self.family, self.limit, self.threads, self.lower = family, limit, threads, -math.inf
+    def __init__(self, family, solution, limit, threads=1, record=None):
+        self.family, self.limit, self.threads, self.lower, self.record = family, limit, threads, -math.inf, record
         K = family.n_components
         self.n_components, self.solution = K, np.array(solution)
         self.free = isinstance(family, NormalFamily)
@@ -354,9 +356,19 @@ class HullBound(Learner):
         self.supremum = max(self.closed, -self.heap[0][0] if self.heap else -math.inf)
         self._prove(self.total, self.supremum)
 
-    def _prove(self, total, supremum):
-        """Raise the lower bound to what prices of that sum prove, at which no component saves more."""
-        self.lower = max(self.lower, min(less(total, self.n_components * max(0.0, supremum)), self.limit))
+    def _prove(self, total, supremum, confined=None):
+        """Raise the lower bound to what prices of that sum prove, those of confined components or of the cells."""
+        lower = less(total, self.n_components * max(0.0, supremum))
+        if self.record is not None and lower > self.record.lower:
+            first = self._stage(self.prices, *zip(*((ball.mean, ball.precision) for ball in self.balls), strict=True))
+            second = () if confined is None else (self._stage(confined, self.atoms.means, self.atoms.precisions),)
+            self.record.keep(lower, supremum, first, *second)
+        self.lower = max(self.lower, min(lower, self.limit))
+
+    def _stage(self, prices, means, precisions):
+        """Return, for a proof, prices, means and precisions as the family has them."""
+        each = 0.5 * self.n_columns * math.log(2 * math.pi) * self.free
+        return prices + each, self.frame.means_of(np.array(means)), np.array(precisions)
 
     def _prices_of_confined(self):
         """Go on with prices that lose less, as every component of a better solution is in a ball, and yield often."""
@@ -364,7 +376,7 @@ class HullBound(Learner):
         for found in self.confined.prices():
             if found is not None:
                 prices, supremum = found
-                self._prove(self._total_of(prices), supremum)
+                self._prove(self._total_of(prices), supremum, prices)
             yield
 
     def _step_confined(self, deadline):

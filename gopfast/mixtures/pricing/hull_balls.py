@@ -68,7 +68,7 @@ class Ball:
     def __init__(self, samples, weights, prices, labels, n_clusters, mean, precision, free, enough, cut, log_scale,
                  threads=1):  # fmt: skip
         d = len(samples)
-        self.mean, self.precision, self.free, self.enough, self.cut = mean, precision, free, enough, cut
+        self.mean, self.precision, self.free, self.enough, self.cut = np.array(mean), precision, free, enough, cut
         z = features(samples - mean[:, None], precision, free)
         square = np.square(z).sum(axis=0)
         own = prices

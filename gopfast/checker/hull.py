@@ -45,6 +45,8 @@ class Stage:
     means, precisions : ndarray, shape (J, d) and (J,)
     free : bool
         Whether components have other precisions.
+    is_over : callable () -> bool
+        Whether to give up.
 
     Attributes
     ----------
@@ -58,8 +60,9 @@ class Stage:
         The component that each sample is near.
     """
 
-    def __init__(self, x, weights, prices, means, precisions, free):
+    def __init__(self, x, weights, prices, means, precisions, free, is_over=bool):
         self.x, self.weights, self.means, self.precisions, self.free = x, weights, means, precisions, free
+        self.is_over = is_over
         self.n_columns, self.total_weight = x.shape[1], math.fsum(weights)
         sides = x.max(axis=0) - x.min(axis=0)
         # the variance of an optimal component: a mean over columns, each of a quarter of the range squared at most
@@ -71,6 +74,11 @@ class Stage:
         self.prices = prices + 64 * (d + 8) * UNIT * (np.abs(prices).max() + 1000.0 - d * self.least)
         away = [s * np.square(x - m).sum(axis=1) - d * math.log(s) for m, s in zip(means, precisions, strict=True)]
         self.nearest = np.argmin(away, axis=0)
+
+    def check_time(self):
+        """Raise ProofError where it is time to give up."""
+        if self.is_over():
+            raise ProofError("hull_limits", "were not shown in the time that there is")
 
     def scale_of(self, k):
         """Return the logarithm of about a component's share of the samples, to begin with."""
@@ -107,6 +115,7 @@ class Ball:
     def bound(self, inner, outer, enough):
         """Bound what components in a shell save; a bound of at most `enough` is not improved."""
         stage, found, scale = self.stage, math.inf, self.scale
+        stage.check_time()
         prices = self.prices + (bend_of_precisions(outer, stage.n_columns) if stage.free else 0.0)
         for _ in range(TURNS):
             value, following = in_a_shell(
@@ -152,7 +161,7 @@ class Ball:
         return most
 
 
-def stages_of(problem, columns, weights, arrays, reference):
+def stages_of(problem, columns, weights, arrays, reference, is_over=bool):
     """Return the stages of an entry, the sums of their prices, rounded down, and their limits."""
     S, J, N = *arrays["hull_means"].shape[:2], len(columns)
     if problem.family not in FAMILIES or problem.prior is not None or problem.noise is not None:
@@ -170,11 +179,11 @@ def stages_of(problem, columns, weights, arrays, reference):
     if free:
         constant = float(((LOG_2_PI + Interval(variances).log()) * 0.5).sum(axis=0).low)
         constant -= 4 * UNIT * abs(constant)
-    made = [Stage(x, weights, up(prices[i] - constant), means[i], precisions[i], free) for i in range(S)]
+    made = [Stage(x, weights, up(prices[i] - constant), means[i], precisions[i], free, is_over) for i in range(S)]
     return made, sum_from_below(weights, prices.T), limits
 
 
-def bound(problem, columns, weights, arrays, reference):
+def bound(problem, columns, weights, arrays, reference, is_over=bool):
     """
     Bound all mixtures from below.
 
@@ -186,6 +195,8 @@ def bound(problem, columns, weights, arrays, reference):
     arrays : dict
         Of the proof.
     reference : ndarray, shape (d,)
+    is_over : callable () -> bool
+        Whether to give up, for who writes a proof within a time limit; `bool` says that it is not.
 
     Returns
     -------
@@ -201,7 +212,7 @@ def bound(problem, columns, weights, arrays, reference):
     """
     if not len(arrays["hull_limits"]) and not arrays["hull_prices"].size:
         return -math.inf, 0
-    stages, totals, limits = stages_of(problem, columns, weights, arrays, reference)
+    stages, totals, limits = stages_of(problem, columns, weights, arrays, reference, is_over)
     K = problem.n_components
     lower = left(totals[-1], K * limits[-1])
     cut = limits[0] if len(stages) == 1 else left(totals[0], (K - 1) * limits[0], lower)

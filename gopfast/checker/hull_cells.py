@@ -37,12 +37,13 @@ from .tuning import (
 class Terms:
     """Counts what is spent, and ends a check that takes too much."""
 
-    def __init__(self):
-        self.n_terms = self.n_cells = 0
+    def __init__(self, stage):
+        self.stage, self.n_terms, self.n_cells = stage, 0, 0
 
     def add(self, n_cells, n_terms):
         """Count cells, and samples that are looked at."""
         self.n_cells, self.n_terms = self.n_cells + n_cells, self.n_terms + n_terms + (n_terms > 0) * CALL
+        self.stage.check_time()
         if self.n_cells > MOST_HULL_CELLS or self.n_terms > MOST_HULL_TERMS:
             raise ProofError("hull_limits", f"{self.n_cells} cells do not show what no component saves more than")
 
@@ -247,7 +248,7 @@ def saves_at_most(stage, radii, cut):
     ProofError
         If it is not shown.
     """
-    d, J, terms = stage.n_columns, len(radii), Terms()
+    d, J, terms = stage.n_columns, len(radii), Terms(stage)
     origin = stage.means.mean(axis=0)
     axes = np.linalg.svd(stage.means - origin)[2]
     if not np.linalg.norm(axes @ axes.T - np.eye(d)) <= 1e-13 * d:

@@ -4,12 +4,19 @@ Theory: (VH1) of docs/theory/proof_hull.md.
 """
 
 import math
+import time
 
 import numpy as np
 
 from gopfast.checker import ProofError, hull
 from gopfast.checker.tuning import LEAST_RADIUS
-from gopfast.mixtures.tuning import HULL_MORE, HULL_OF_LOST as OF_LOST
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.tuning import (
+    HULL_FOR_SEARCH as FOR_SEARCH,
+    HULL_MORE,
+    HULL_OF_LOST as OF_LOST,
+    HULL_UNTIL_SHOWN as UNTIL_SHOWN,
+)
 
 
 class HullRecord:
@@ -29,10 +36,13 @@ class HullRecord:
         One, or two where the first shows where the components of better mixtures are; in the core's units.
     most : float
         What no component saves more than at the last of these.
+    shown : (arrays, float)
+        The proof's arrays, and what the checker has found that they prove: -inf if it is nothing.
     """
 
     def __init__(self, statement):
         self.statement, self.lower, self.stages, self.most = statement, -math.inf, [], math.inf
+        self.shown = self.nothing(), -math.inf
 
     def keep(self, lower, most, *stages):
         """Keep stages in place of others that prove less."""
@@ -45,15 +55,23 @@ class HullRecord:
         shapes = (0, n), (0, 1, d), (0, 1), (0,)
         return dict(zip(hull.ARRAYS, map(np.zeros, shapes), strict=True))
 
-    def proved(self):
-        """Return the proof's arrays, and what the checker finds that they prove: -inf if it is nothing."""
-        for limits in self._limits() if self.stages else ():
-            arrays = self._arrays(limits)
-            try:
-                return arrays, hull.bound(*self._data(), arrays, self.statement.reference)[0]
-            except ProofError:
-                continue
-        return self.nothing(), -math.inf
+    def show(self, until=math.inf):
+        """Have the checker show what was kept, until then of the monotonic clock; return what it proves."""
+
+        def is_over():
+            return time.monotonic() > until
+
+        try:
+            for limits in self._limits(is_over) if self.stages else ():
+                arrays = self._arrays(limits)
+                try:
+                    self.shown = arrays, hull.bound(*self._data(), arrays, self.statement.reference, is_over)[0]
+                    break
+                except ProofError:
+                    continue
+        except ProofError:  # no time to find limits
+            pass
+        return self.shown[1]
 
     def _data(self):
         bounds = self.statement.bounds
@@ -69,11 +87,11 @@ class HullRecord:
             np.array([part[:, statement.user] + shift for part in means]), np.array(precisions), np.array(limits),
         ), strict=True))  # fmt: skip
 
-    def _limits(self):
+    def _limits(self, is_over):
         """Yield limits of the stages that may be shown, the best first."""
         K = self.statement.n_components
         arrays = self._arrays(np.zeros(len(self.stages)))
-        stages, totals, _ = hull.stages_of(*self._data(), arrays, self.statement.reference)
+        stages, totals, _ = hull.stages_of(*self._data(), arrays, self.statement.reference, is_over)
         balls = [[hull.Ball(stage, k) for k in range(len(stage.means))] for stage in stages]
         least = [max(ball.bound(0.0, LEAST_RADIUS, -math.inf) for ball in part) for part in balls]
         if len(stages) == 1:
@@ -95,3 +113,39 @@ class HullRecord:
             else:
                 yield limit, most * (1 + HULL_MORE)
         yield least[0] * (1 + HULL_MORE),
+
+
+class ShownHull(Learner):
+    """
+    The bound of the hull, for a proof: it counts once the checker has shown it, in a part of the search's time.
+
+    Parameters
+    ----------
+    bound : HullBound
+        Which tells the record.
+    record : HullRecord
+    """
+
+    def __init__(self, bound, record):
+        self.bound, self.record, self.limit, self.until, self.last = bound, record, bound.limit, None, math.inf
+
+    @property
+    def n_terms(self):
+        """Samples that were looked at so far, each in one component."""
+        return self.bound.n_terms
+
+    @property
+    def n_passes(self):
+        """Passes of the tree that would have cost as much."""
+        return self.bound.n_passes
+
+    def step(self, deadline):
+        """Take a step of the bound, or have what it has come to shown; return whether there are more."""
+        self.bound.limit = self.limit
+        if self.until is None:
+            now = time.monotonic()
+            self.until, self.last = (now + part * (deadline - now) for part in (FOR_SEARCH, UNTIL_SHOWN))
+        if time.monotonic() < self.until and self.bound.step(min(deadline, self.until)):
+            return True
+        self.lower = min(self.record.show(min(deadline, self.last)), self.bound.lower)
+        return False

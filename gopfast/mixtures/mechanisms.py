@@ -14,6 +14,7 @@ from gopfast.errors import InputError
 from gopfast.mixtures.chains import ChainsBound
 from gopfast.mixtures.closed_form import ceiling, single
 from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.hull_record import ShownHull
 from gopfast.mixtures.incumbent.basin import MixtureBasin
 from gopfast.mixtures.incumbent.neighbourhood import Neighbourhood
 from gopfast.mixtures.marginal import MarginalBound
@@ -479,7 +480,8 @@ class Hull(Early):
         """Return the Learner, once it begins."""
         plan.begun("single components are priced in the hull of the means")
         record = None if plan.blocks is None else plan.blocks.hull
-        return HullBound(plan.family, solution, limit, plan.threads, record)
+        bound = HullBound(plan.family, solution, limit, plan.threads, record)
+        return bound if record is None else ShownHull(bound, record)
 
 
 class Cover(Early):

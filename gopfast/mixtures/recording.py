@@ -193,7 +193,7 @@ class Recorder:
 
     def _floor(self):
         """Return what blocks or a hull prove, less what the checker's rounding may be elsewhere, and their arrays."""
-        of_blocks, (of_hull, floor) = self.blocks.arrays(), self.blocks.hull.proved()
+        of_blocks, (of_hull, floor) = self.blocks.arrays(), self.blocks.hull.shown
         of_all = self.blocks.nothing() | of_hull
         found, _ = blocks.bound(self.statement.bounds, of_blocks, self.statement.reference)
         if found >= floor:

@@ -1,6 +1,8 @@
 """Proofs in the hull of means: the checker's bounds against components by definition, files accepted and refused."""
 
 import math
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import gopfast
 from gopfast.checker import ProofError, check, file, hull, hull_bounds, hull_cells
 from gopfast.checker.problem import Problem
 from gopfast.mixtures import engine, hull_record
+from gopfast.mixtures.hull_record import ShownHull
 from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.statement import statement_of
@@ -58,7 +61,7 @@ def test_no_component_saves_more_than_balls_cells_and_tables_say(shape, n, d, K,
         q = K - 1 if d - K + 1 >= 2 else d
         turned = stage.x @ axes.T
         places = hull_cells.Places(stage, turned[:, :q], turned[:, q:])
-        around = [hull_cells.Reach(stage, k, 0.0, -1.0, 0.0, hull_cells.Terms()) for k in range(K)]
+        around = [hull_cells.Reach(stage, k, 0.0, -1.0, 0.0, hull_cells.Terms(stage)) for k in range(K)]
         tables = hull_cells.Tables(stage, around)
         assert (tables.saved[:, :, :-1] >= tables.saved[:, :, 1:]).all(), "of components that are no nearer"
         assert (tables.masses[:, :, :-1] >= tables.masses[:, :, 1:]).all()
@@ -180,7 +183,8 @@ def made(n, d, K, gap, kind, shape="normal", seed=0, steps=4_000, weighted=False
 @pytest.fixture(scope="module", params=[(1_200, 4, 2, 14.0, "known"), (1_200, 4, 2, 14.0, "spherical")], ids=str)
 def proved(request):
     record, bound, value = made(*request.param)
-    arrays, lower = record.proved()
+    record.show()
+    arrays, lower = record.shown
     assert len(arrays["hull_limits"]) == 2, "both stages are in the file"
     return record, arrays, lower, bound, value
 
@@ -202,7 +206,8 @@ def test_what_the_hull_proves_is_accepted(proved):
 ])  # fmt: skip
 def test_proofs_of_all_shapes_are_below_the_objective(n, d, K, gap, kind, shape, weighted):
     record, bound, value = made(n, d, K, gap, kind, shape, weighted=weighted)
-    arrays, lower = record.proved()
+    record.show()
+    arrays, lower = record.shown
     assert lower <= value + 1e-6 * (1 + abs(value))
     assert lower > bound.lower - 1e-2, "and prove as much as the search"
 
@@ -251,7 +256,7 @@ def test_no_proof_of_searches_that_are_asked_for_too_much_is_above_the_objective
         for _ in range(60):
             if not bound.step(np.inf):
                 break
-        assert record.proved()[1] <= value + 1e-9 * abs(value)
+        assert record.show() <= value + 1e-9 * abs(value)
 
 
 FILES = [("known", 5_000, 5, 3, 16.0), ("spherical", 2_400, 5, 2, 16.0)]
@@ -327,7 +332,7 @@ def test_components_within_reach_save_no_more_than_the_cut(shape, d, free):
     for k in range(2):
         cut = max(1.3 * saved_at(stage, prices, stage.means[k], float(stage.precisions[k])), 1.0)
         radius = hull.Ball(stage, k).radii(cut, cut)[1]
-        reach = hull_cells.Reach(stage, k, radius, cut, 6.0, hull_cells.Terms())
+        reach = hull_cells.Reach(stage, k, radius, cut, 6.0, hull_cells.Terms(stage))
         assert np.append(reach.low, reach.high).min() <= stage.least and reach.high.max() == 0.0
         for _ in range(400):
             s = math.exp(rng.uniform(stage.least, 0.0)) if free else 1.0
@@ -365,3 +370,20 @@ def test_halves_cover_their_cell():
     points = low[:, np.newaxis] + rng.random((9, 50, 4)) * (high - low)[:, np.newaxis]
     inside = (a[:, np.newaxis, np.newaxis] <= points) & (points <= b[:, np.newaxis, np.newaxis])
     assert (inside.all(axis=3) & (which[:, np.newaxis, np.newaxis] == own[:, np.newaxis])).any(axis=0).all()
+
+
+@pytest.mark.parametrize(("shown", "lower"), [(-math.inf, -math.inf), (4.0, 4.0), (6.0, 5.0)])
+def test_the_hull_counts_for_a_proof_once_the_checker_has_shown_it(shown, lower):
+    steps, asked = iter([True, True, False]), []
+    bound = SimpleNamespace(limit=9.0, lower=5.0, n_terms=7, n_passes=1, step=lambda deadline: next(steps))
+    learner = ShownHull(bound, SimpleNamespace(show=lambda until: asked.append(until) or shown))
+    learner.limit, deadline = 8.0, time.monotonic() + 1e6
+    assert [learner.step(deadline), learner.lower, learner.step(deadline), learner.lower] == [True, -math.inf] * 2
+    assert not learner.step(deadline) and learner.lower == lower and bound.limit == 8.0
+    assert deadline - 0.5e6 < asked[0] < deadline  # others have a part of the time
+
+
+def test_what_there_is_no_time_to_show_is_not_in_the_proof():
+    record = made(600, 5, 2, 16.0, "known")[0]
+    assert record.show(-math.inf) == -math.inf and not record.shown[0]["hull_prices"].size
+    assert record.show() > -math.inf and record.shown[0]["hull_prices"].size

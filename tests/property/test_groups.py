@@ -12,7 +12,7 @@ from gopfast.mixtures import engine
 from gopfast.mixtures.closed_form import ceiling
 from gopfast.mixtures.pricing import grouped
 from gopfast.mixtures.pricing.grouped import GroupedBound
-from tests.support.savings import any_component, best_known
+from tests.support.savings import any_component, best_known, best_of
 
 KINDS = ["known", "spherical", "diag"]
 
@@ -140,15 +140,6 @@ def pricings(problem):
     by_groups = GroupedPricing(one)
     by_groups.take_groups(SampleGroups(columns, weights, columns.std(axis=1) + 1e-9))
     return family, ComponentPricing(one), by_groups
-
-
-def best_of(kind, columns, mass):
-    """Mean and variances of a column, in the core's coordinates."""
-    mean = columns @ mass / mass.sum()
-    if kind == "known":
-        return mean
-    variances = np.square(columns - mean[:, None]) @ mass / mass.sum()
-    return np.concatenate([mean, np.maximum(1.0, variances if kind == "diag" else [variances.mean()])])
 
 
 @pytest.mark.parametrize("kind", KINDS)

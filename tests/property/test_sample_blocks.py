@@ -7,7 +7,7 @@ from gopfast.mixtures.pricing.sample_blocks import SampleBlocks
 
 import gopfast
 from gopfast.mixtures import engine
-from tests.support.savings import any_component
+from tests.support.savings import any_component, best_of
 
 SHAPES = ["apart", "overlapping", "heavy", "ties", "constant", "dependent", "offset", "outlier"]
 KINDS = ["known", "spherical", "diag", "full", "exponential"]
@@ -63,15 +63,6 @@ def problem_of(kind, X, weights):
         return gopfast.ExponentialMixture(np.abs(X - X.min(axis=0)) + 0.1, 3, sample_weight=weights)
     known = {} if kind == "known" else {"variance_floor": 0.05}
     return gopfast.GaussianMixture(X, 3, covariance=kind, sample_weight=weights, **known)
-
-
-def best_of(kind, columns, mass):
-    """The component that is the best for a column, in the core's coordinates."""
-    mean = columns @ mass / mass.sum()
-    if kind == "known":
-        return mean
-    variances = np.square(columns - mean[:, None]) @ mass / mass.sum()
-    return np.concatenate([mean, np.maximum(1.0, variances if kind == "diag" else [variances.mean()])])
 
 
 @pytest.mark.parametrize("shape", SHAPES)

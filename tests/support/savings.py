@@ -31,6 +31,15 @@ def any_component(pricing, prices, weights, rng, best):
     return point, value + total * np.log(total / weights.sum())
 
 
+def best_of(kind, columns, mass):
+    """Return mean and variances of a column, in the core's coordinates, of normal components of a kind."""
+    mean = columns @ mass / mass.sum()
+    if kind == "known":
+        return mean
+    variances = np.square(columns - mean[:, None]) @ mass / mass.sum()
+    return np.concatenate([mean, np.maximum(1.0, variances if kind == "diag" else [variances.mean()])])
+
+
 def saved_at(pricing, point, prices, weights):
     """Return what a component saves at prices (n,) by its closed form (P2), the scale found by halving."""
     logs, total = prices - pricing.costs_at(point)[0], weights.sum()

@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from gopfast.mixtures.data.passes cimport PASS_PAD
 from gopfast.mixtures.pricing.margins cimport BLOCKED, NOT_TAKEN, NOT_TAKEN_OF
-from gopfast.mixtures.pricing.sample_groups cimport select
+from gopfast.mixtures.pricing.sample_groups cimport cut_widest
 from gopfast.mixtures.pricing.tuning cimport SAMPLES_OF_A_BLOCK as SIZE
 
 
@@ -67,9 +67,7 @@ cdef class SampleBlocks:
 
     cdef int sort(self, const real[:, ::1] points) except -1:
         """Sorts samples so that those of every block follow each other, cut by cut across the widest column."""
-        cdef index first, last, middle, k, waiting = 1, stack[128]
-        cdef int j, widest, d = self.n_columns
-        cdef real least, most, width
+        cdef index first, last, middle, waiting = 1, stack[128]
         cdef index[::1] order = self.order
         stack[0], stack[1] = 0, self.n_samples
         with nogil:
@@ -79,15 +77,7 @@ cdef class SampleBlocks:
                 if last - first <= SIZE:
                     continue
                 middle = first + SIZE * (((last - first + SIZE - 1) // SIZE + 1) // 2)
-                widest, width = 0, -1
-                for j in range(d):
-                    least, most = INFINITY, -INFINITY
-                    for k in range(first, last):
-                        least, most = min(least, points[order[k], j]), max(most, points[order[k], j])
-                    if most - least > width:
-                        width, widest = most - least, j
-                if width > 0:
-                    select(points, widest, &order[0], first, last - 1, middle)
+                cut_widest(points, &order[0], first, last, middle)
                 # halves: of n samples no more wait at once than n can be halved
                 stack[2 * waiting], stack[2 * waiting + 1] = first, middle
                 stack[2 * waiting + 2], stack[2 * waiting + 3] = middle, last

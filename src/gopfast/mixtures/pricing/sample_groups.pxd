@@ -28,8 +28,8 @@ cdef extern from "groups.h" nogil:
         real *lost      # scratch
     int groups_n_rows(int d)
 
-# Sorts so far that coordinate j of no sample before the middle one exceeds that of any from there on.
-cdef void select(const real[:, ::1] points, int j, index *order, index first, index last, index middle) noexcept nogil
+# Sorts samples from the first up to the last so far that the middle one parts them in their widest coordinate.
+cdef void cut_widest(const real[:, ::1] points, index *order, index first, index last, index middle) noexcept nogil
 
 
 cdef class SampleGroups:

@@ -64,6 +64,21 @@ cdef void select(const real[:, ::1] points, int j, index *order, index first, in
             return
 
 
+cdef void cut_widest(const real[:, ::1] points, index *order, index first, index last, index middle) noexcept nogil:
+    """Sorts samples from the first up to the last so far that the middle one parts them in their widest coordinate."""
+    cdef int j, widest = 0
+    cdef index k
+    cdef real least, most, width = -1
+    for j in range(points.shape[1]):
+        least, most = INFINITY, -INFINITY
+        for k in range(first, last):
+            least, most = min(least, points[order[k], j]), max(most, points[order[k], j])
+        if most - least > width:
+            width, widest = most - least, j
+    if width > 0:
+        select(points, widest, order, first, last - 1, middle)
+
+
 cdef class SampleGroups:
     """
     A tree of groups of samples.
@@ -119,23 +134,13 @@ cdef class SampleGroups:
 
     cdef int divide(self, const real[:, ::1] points) except -1:
         """Sorts samples so that those of every group of the next level follow each other, cut by cut."""
-        cdef index parts = <index> 1 << (3 * self.n_made), i, k, first, last, n = self.n_samples
-        cdef int j, d = self.n_columns, widest, _cut
-        cdef real least, most, width
+        cdef index parts = <index> 1 << (3 * self.n_made), i, n = self.n_samples
+        cdef int _cut
         cdef index[::1] order = self.order
         with nogil:
             for _cut in range(3):
                 for i in range(parts):
-                    first, last = i * n // parts, (i + 1) * n // parts
-                    widest, width = 0, -1
-                    for j in range(d):
-                        least, most = INFINITY, -INFINITY
-                        for k in range(first, last):
-                            least, most = min(least, points[order[k], j]), max(most, points[order[k], j])
-                        if most - least > width:
-                            width, widest = most - least, j
-                    if width > 0:
-                        select(points, widest, &order[0], first, last - 1, (2 * i + 1) * n // (2 * parts))
+                    cut_widest(points, &order[0], i * n // parts, (i + 1) * n // parts, (2 * i + 1) * n // (2 * parts))
                 parts *= 2
         return 0
 

@@ -49,8 +49,11 @@ cdef class BilinearRounds(BilinearRows):
         cdef int b, k, e, column
         cdef bint any_form = False
         cdef list blocks = []
+        self.points = None
+        if not self.data.n_blocks or self.data.n_atoms or self.data.n_cols > MOST_POINT_COLUMNS:
+            return 0
         in_rows = {self.data.row_index[e] for e in range(self.data.row_start[self.data.n_own_rows])}
-        self.nearest, self.of_objective, self.points = reals(self.data.n_cols), ints(self.data.n_blocks), None
+        self.nearest, self.of_objective = reals(self.data.n_cols), ints(self.data.n_blocks)
         for b in range(self.data.n_blocks):
             column = self.data.block_column[b]
             if column in in_rows or not (self.data.cost[column] > 0 and self.data.presses(b)):
@@ -58,7 +61,7 @@ cdef class BilinearRounds(BilinearRows):
             self.of_objective[b], any_form = 1, any_form or not self.data.is_square(b)
             blocks.append((column, [(self.data.block_i[k], self.data.block_j[k], self.data.block_value[k])
                                     for k in range(self.data.block_start[b], self.data.block_start[b + 1])]))
-        if any_form and self.data.n_atoms == 0 and self.data.n_cols <= MOST_POINT_COLUMNS:
+        if any_form:
             self.points = ConvexPoints(np.array(self.data.cost), blocks)
         return 0
 

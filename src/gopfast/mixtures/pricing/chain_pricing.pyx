@@ -64,14 +64,11 @@ cdef class ChainPricing(ComponentPricing):
         if self.held == NULL:
             raise MemoryError
         self.chain = family
+        self.leaves_out = False  # costs of samples are not linear in the columns
         self.lay_out_chain()
 
     def __dealloc__(self):
         free(self.held)
-
-    cdef int begin_blocks(self) except -1:
-        """No blocks: costs of samples are not linear in the columns."""
-        return 0
 
     cdef int lay_out_chain(self) except -1:
         cdef Arena arena = Arena()

@@ -34,7 +34,8 @@ cdef struct Pricing:
     real *scratch
     real *room          # (d + 2, n_padded) samples of the blocks that the cell takes something of, if there are blocks
     index *chosen       # (n_blocks,) these
-    index n_seen        # samples of the last pass, with padding
+    index n_seen        # samples of the last pass
+    bint is_part        # whether blocks were left out of it
     index n_passes
     index n_terms
 
@@ -51,12 +52,13 @@ cdef class CellPricing:
     cdef readonly int n_levels
     cdef real[:, ::1] level_weights     # (n_levels, n_padded) the samples' weights, 0 where they have another level
     cdef unsigned char[::1] free        # (n_cell,) its coordinates
-    cdef public SampleBlocks blocks     # of many samples, else None; before any prices it may be taken away
+    cdef public bint leaves_out         # whether passes leave out blocks of samples; to be changed before any prices
+    cdef readonly SampleBlocks blocks   # these, once there are prices
+    cdef Arena block_arena
     cdef public int max_passes
     cdef public real patience
     cdef int lay_out(self) except -1
-    # Blocks of neighbours, where passes gain by them.
-    cdef int begin_blocks(self) except -1
+    cdef int take_blocks(self) except -1
     cdef index passes(self) noexcept nogil
     cdef index terms(self) noexcept nogil
     # OUT: the family's subproblem of a cell, and every level's scale forgotten.

@@ -71,14 +71,21 @@ cdef class CellPricing:
         self.prices = np.zeros(family.data.core.samples.n_padded)
         low, high = self.root()
         self.widths = np.maximum(high - low, SMALLEST)
+        self.leaves_out = (BLOCKED_FROM <= family.data.n_samples <= BLOCKED_TO and family.n_columns <= MOST_BLOCKED
+                           and not family.n_each and self.n_levels == 1)
 
-    cdef int begin_blocks(self) except -1:
-        """Has blocks of neighbours of many samples, whose costs are linear in the columns and their squares."""
-        columns, weights = self.family.data.arrays()
-        if (BLOCKED_FROM <= len(weights) <= BLOCKED_TO and len(columns) <= MOST_BLOCKED
-                and not self.family.n_each and self.n_levels == 1):
-            self.blocks = SampleBlocks(columns, weights)
-            self.lay_out()
+    cdef int take_blocks(self) except -1:
+        """Blocks of the samples, and room for those that a cell takes something of."""
+        cdef size_t d = self.family.n_columns, n = self.family.data.core.samples.n_padded
+        cdef Arena arena = Arena()
+        cdef Pricing *at
+        cdef int thread
+        self.blocks, self.block_arena = SampleBlocks(*self.family.data.arrays()), arena
+        while arena.again():
+            for thread in range(self.n_threads):
+                at = self.spaces + thread
+                at.room = arena.take((d + 2) * n)
+                at.chosen = <index *> arena.take_bytes(self.blocks.n_blocks * sizeof(index))
         return 0
 
     def __dealloc__(self):
@@ -97,7 +104,6 @@ cdef class CellPricing:
     cdef int lay_out(self) except -1:
         cdef Family family = self.family
         cdef size_t d = family.n_columns, F = family.n_statistics, Q = family.n_facets, n = family.n_connected
-        cdef size_t blocks = 0 if self.blocks is None else self.blocks.n_blocks
         cdef Arena arena = Arena()
         cdef Pricing *at
         cdef real *first
@@ -127,9 +133,6 @@ cdef class CellPricing:
                 at.free = <int *> arena.take_bytes(Q * sizeof(int))
                 at.own = arena.take(family.data.core.samples.n_padded)
                 at.scratch = arena.take(price_scratch_size(family.data.core.samples.n_padded, <int> F))
-                if blocks:
-                    at.room = arena.take((d + 2) * family.data.core.samples.n_padded)
-                    at.chosen = <index *> arena.take_bytes(blocks * sizeof(index))
         return 0
 
     def root(self):
@@ -186,10 +189,11 @@ cdef class CellPricing:
         cdef price_sums *part
         at.sums.value = at.sums.mass = 0
         memset(at.sums.first, 0, F * sizeof(real))
-        at.n_seen = data.n_padded
+        at.n_seen, at.is_part = self.family.data.core.n_samples, False
         if self.blocks is not None:
             at.n_seen = self.blocks.gather(&at.costs, &at.rounding, at.room, at.chosen, &data, &prices)
-            at.n_terms += at.n_seen + self.blocks.n_blocks - self.family.data.core.n_samples
+            at.is_part = at.n_seen < self.family.data.core.samples.n_padded
+            at.n_terms += self.blocks.n_blocks
         for level in range(self.n_levels):
             part = &at.parts[level]
             if self.blocks is None:
@@ -201,10 +205,10 @@ cdef class CellPricing:
             for f in range(F):
                 at.sums.first[f] += part.first[f]
         at.sums.value *= 1 + (self.n_levels - 1) * ROUND
-        if at.n_seen < self.family.data.core.samples.n_padded:  # blocks left out
+        if at.is_part:
             at.sums.value += self.blocks.loss
         at.n_passes += 1
-        at.n_terms += self.n_levels * self.family.data.core.n_samples
+        at.n_terms += self.n_levels * at.n_seen
 
     cdef void curve(self, Pricing *at) noexcept nogil:
         """Inner second moments + (inner first moments)^2 / saturated mass, of every level."""
@@ -425,7 +429,7 @@ cdef class CellPricing:
         cdef index i
         for i in range(at.n_seen):
             most = max(most, at.scratch[i])
-        return most if at.n_seen == self.family.data.core.samples.n_padded else max(most, self.blocks.far)
+        return max(most, self.blocks.far) if at.is_part else most
 
     cdef void keep_proof(self, Pricing *at, Node *cell) noexcept nogil:
         """The scale and costs of the last pass, as functions of the columns; of each sample's what they are made by."""

@@ -36,7 +36,6 @@ cdef class ComponentPricing(CellPricing):
         self.starts, self.reached = np.zeros((BATCH, family.n_connected)), np.zeros(BATCH)
         self.n_batch = self.n_starts = 0
         self.attained = -INFINITY
-        self.begin_blocks()
 
     def __dealloc__(self):
         cdef int i
@@ -166,7 +165,9 @@ cdef class ComponentPricing(CellPricing):
     def set_prices(self, prices):
         """New prices (n_samples,); all cells are forgotten."""
         np.asarray(self.prices)[:len(prices)] = prices
-        if self.blocks is not None:
+        if self.leaves_out:
+            if self.blocks is None:
+                self.take_blocks()
             self.blocks.set_prices(prices)
         self.tree.clear()
         self.covered = False

@@ -35,7 +35,8 @@ cdef class SampleBlocks:
         self.n_columns, self.n_known, self.n_samples = d, 2 * d, n
         self.n_padded, self.n_blocks = -(-n // PASS_PAD) * PASS_PAD, -(-n // SIZE)
         self.order = np.arange(n, dtype=np.intp)
-        spread = columns.std(axis=1)
+        with np.errstate(over="ignore"):
+            spread = columns.std(axis=1)
         self.sort(np.ascontiguousarray((columns / np.where(spread > 0.0, spread, 1.0)[:, None]).T))
         order = np.asarray(self.order)
         padded = np.concatenate([order, np.repeat(order[-1:], self.n_padded - n)])
@@ -53,11 +54,16 @@ cdef class SampleBlocks:
         x = columns.reshape(d, -1, SIZE).transpose(1, 2, 0)  # (n_blocks, SIZE, d)
         centers = x.mean(axis=1)
         off = x - centers[:, None]
-        known = np.concatenate([off, np.square(off)], axis=2)
-        middles = known.mean(axis=1)
-        rest = known - middles[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            known = np.concatenate([off, np.square(off)], axis=2)
+            middles = known.mean(axis=1)
+            rest = known - middles[:, None]
+            size = np.abs(rest).max(axis=(1, 2), keepdims=True)
+            # blocks whose squares are no floats are never left out, as NaN is not below anything
+            rest[~np.isfinite(size[:, 0, 0])] = np.nan
+        unit = np.nan_to_num(rest / np.where(size > 0.0, size, 1.0))
         # axes of what is as long as the longest: squares of short differences are short
-        _, axes = np.linalg.eigh(rest.transpose(0, 2, 1) @ rest)
+        _, axes = np.linalg.eigh(unit.transpose(0, 2, 1) @ unit)
         axes = np.ascontiguousarray(axes.transpose(0, 2, 1))
         along = rest @ axes.transpose(0, 2, 1)
         low, high = along.min(axis=1), along.max(axis=1)

@@ -24,7 +24,8 @@ def problem_of(covariance, n, d, K, gap=5.0, seed=0):
     X = (gap * rng.normal(size=(K, d)))[rng.integers(K, size=n)] + rng.normal(size=(n, d))
     X = np.round(X, 2) * np.linspace(2.0, 0.5, d) + 30.0
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], n)
-    return gopfast.GaussianMixture(X, K, covariance=covariance, variance_floor=0.2, sample_weight=weights)
+    known = {} if covariance == "known" else {"variance_floor": 0.2}
+    return gopfast.GaussianMixture(X, K, covariance=covariance, sample_weight=weights, **known)
 
 
 def bounds_of(problem):
@@ -72,7 +73,7 @@ def by_raised(problem):
     return recorded(problem, make, 60)
 
 
-RAISED = [("diag", True), ("spherical", True), ("spherical", False), ("full", True)]
+RAISED = [("diag", True), ("spherical", True), ("spherical", False), ("full", True), ("known", True)]
 
 
 @pytest.fixture(scope="module", params=RAISED, ids=str)
@@ -81,7 +82,8 @@ def raised_high(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raised, "GROUPED", 1_000 if request.param[1] else 10_000)
         # whatever the heights are worth
-        for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0}.items():
+        worth = {"LOSS": 1.0, "MERGED": np.inf, "MERGED_KNOWN": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0}
+        for name, value in worth.items():
             patch.setattr(raised, name, value)
         yield by_raised(problem_of(request.param[0], 1_500, 2, 3))
 

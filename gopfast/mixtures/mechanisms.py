@@ -33,6 +33,7 @@ from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
 from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
+from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
@@ -629,8 +630,11 @@ class SharedParameters(Learning):
         slices = plan.slices
         plan.begun("mixtures in which the shared parameter is fixed are bounded")
         if cls.kind(plan) is not cls:
-            bound = FactorBound if cls.kind(plan) is Factors else SimplexBound
-            return bound(slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True))
+            made_of = slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True)
+            if cls.kind(plan) is Simplices:
+                return SimplexBound(*made_of)
+            prices = PriceMaker(RoughPrices.learner, plan.meter(RoughPrices)) if plan.has(RoughPrices) else None
+            return FactorBound(*made_of, prices)
         return SharedBound(
             slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
         )
@@ -654,6 +658,29 @@ class Factors(Mechanism):
     def applies(plan):
         """Of one covariance matrix of three columns, or of two and not few samples, for three components and more."""
         return plan.has(SharedParameters) and plan.slices.has_factors
+
+
+class RoughPrices(Mechanism):
+    """Prices of mixtures of a known covariance matrix, no better than is asked for."""
+
+    name, theory = "rough_prices", "(P1)"
+    what = "bounds mixtures of a fixed covariance matrix by prices alone, no more exactly than what is missing asks for"
+    hands_over, back_off = ("floor",), "once little is missing, where searches are as soon done"
+
+    @staticmethod
+    def applies(plan):
+        """Where cuts are made of mixtures of a known covariance matrix."""
+        return plan.has(Factors) and not plan.without & {Pricing.name, Groups.name}
+
+    @staticmethod
+    def learner(plan, solution, limit, rough):
+        """Return the Learner of the plan of such a mixture, which may lose so many nats."""
+        if len(plan.priced) == 1:
+            return PricingBound(
+                plan.family, plan.priced[0], solution, limit, threads=plan.threads, hasty=True, rough=rough,
+                rounds=False,
+            )  # fmt: skip
+        return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads)
 
 
 class Simplices(Mechanism):
@@ -715,7 +742,7 @@ MECHANISMS = (
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
     HittingSets, Raised, Hull, Cover, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
-    SharedParameters, Factors, Simplices, ChainsOfRegressions, Marginal,
+    SharedParameters, Factors, RoughPrices, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))

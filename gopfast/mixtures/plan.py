@@ -160,12 +160,22 @@ class MixturePlan(Plan):
         options = self.options.of_fixed()
         return lambda family: MixturePlan(self.problem, family, options, hasty=hasty, rounds=False)
 
-    def search(self, epsilon, **primal):
-        """Return the search of a mixture whose shared parameter is fixed; `primal`: options of its MixturePrimal."""
+    def search(self, epsilon, learns=True, **primal):
+        """
+        Return the search of a mixture whose shared parameter is fixed.
+
+        Parameters
+        ----------
+        epsilon : float
+        learns : bool
+            Whether anything is learnt beside the tree.
+        **primal
+            Options of its MixturePrimal.
+        """
         relaxed = self.relaxed()
         found = self.take_primal(lambda **options: MixturePrimal(self.family, **options), **primal)
         return Search(
-            relaxed, found, epsilon, reduction=self.reduction()[0],
+            relaxed, found, epsilon, reduction=self.reduction()[0] if learns else None,
             reduce_from=ASKED_FROM if self.hasty else REDUCED_FROM, basin=self.box(), meters=self.meters,
         )  # fmt: skip
 

@@ -47,6 +47,7 @@ from gopfast.mixtures.pricing.tuning import (
     ROOT_MOST_ADDED as MOST_ADDED,
     ROOT_MOST_TURNS as MOST_TURNS,
     ROOT_N_ROUNDS as N_ROUNDS,
+    ROUGH_FINEST,
     SHARE_OF_EXCESS,
     SHARE_OF_GAP,
     SHARE_OF_LOSS,
@@ -92,6 +93,9 @@ class PricingBound(Learner):
         For a proof: what cells are told to. The prices of the first cells that nodes look up are the last then.
     hasty : bool
         Whether a bound is wanted soon rather than good.
+    rough : float
+        Nats that the bound may lose; then nothing follows it, neither better prices nor cells for the tree. 0: as
+        little as `hasty` says.
     rounds : bool
         Whether solutions are looked for among the atoms; not of two components, whose optimum other searches find.
     rounding : Meter, optional
@@ -122,6 +126,7 @@ class PricingBound(Learner):
         threads=1,
         record=None,
         hasty=False,
+        rough=0.0,
         rounds=True,
         rounding=None,
         confine=None,
@@ -136,10 +141,12 @@ class PricingBound(Learner):
         self.looks = not hasty and not self.is_recorded and len(self.weights) >= LOOKED_AT_FROM
         # what a summary loses need not be known more exactly
         coarse, self.n_draws = (HASTY, FEW_DRAWS) if hasty else (COARSE, N_DRAWS)
+        self.is_rough, coarse = rough > 0.0, rough or coarse
         self.is_small = one.n_connected <= SMALL  # cells find what draws have missed, for less
         if self.is_small:
             self.n_draws = DRAWS_OF_SMALL
         self.coarse, self.finest = (max(least, SHARE_OF_LOSS * self.curved) for least in (coarse, FINEST))
+        self.finest = max(self.finest, ROUGH_FINEST * rough)
         self.tolerance = self.aim = self.first = self.coarse
         self.rng = np.random.default_rng(seed)
         used = solution[: self.n_components] > 0.0
@@ -232,7 +239,7 @@ class PricingBound(Learner):
                 self.n_coarse = self.n_proved
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
             has_room = self.pricing.n_open < self.most_open
-            if reason == "cells" and few and before < self.pricing.n_cells and has_room:
+            if reason == "cells" and (few or self.is_rough) and before < self.pricing.n_cells and has_room:
                 return True
         elif self.phase is Phase.CELLS:
             if self.eliminate(deadline=end) and time.monotonic() < deadline:
@@ -251,6 +258,8 @@ class PricingBound(Learner):
     def _go_on(self):
         """Have the next phase next; whether there is anything to do in it or later ones. The tree may close before."""
         self.phase = Phase(min(self.phase + 1, Phase.END))
+        if self.is_rough and self.phase > Phase.SUPREMA:
+            return False
         if self.phase is Phase.CONFINEMENT:
             if self._can_confine():
                 self.rest = self.patience(min(LONGEST_WAIT, QUESTIONS_WAIT * self.n_terms))
@@ -295,8 +304,10 @@ class PricingBound(Learner):
         So would it where they are barely a proof: suprema may lose what the bound by them is above the limit.
         """
         missing = self.limit - (self.total - self.n_components * self.sigma)
-        before = self.aim
-        self.aim = min(before, max(self.finest, SHARE_OF_GAP * abs(missing), LEAST_FINER * before))
+        if self.is_rough and missing <= self.tolerance:
+            return False
+        before, wanted = self.aim, 0.0 if self.is_rough else SHARE_OF_GAP * abs(missing)
+        self.aim = min(before, max(self.finest, wanted, LEAST_FINER * before))
         self.draws = missing > 0.0  # what else exceeds prices that are a proof, cells find as they are divided
         return self.aim < FINER * before
 

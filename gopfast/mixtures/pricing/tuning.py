@@ -45,6 +45,8 @@ COARSE = 0.05
 HASTY = 0.5
 # and in the end, where the bound by prices is that near to the limit | nats | (0, inf) | not measured
 FINEST = 5e-4
+# of what a rough bound may lose, to which prices are found at the least | part | (0, 1] | not measured
+ROUGH_FINEST = 0.1
 # that they may lose, of how far the bound by prices is from the limit | part | (0, 1) | docs/notebook/prices.md
 SHARE_OF_GAP = 0.25
 # that suprema may lose, of how far the bound by prices is above the limit | part | (0, 1) |

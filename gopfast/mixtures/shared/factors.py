@@ -13,6 +13,7 @@ Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -20,14 +21,18 @@ from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.shared import SharedBound
+from gopfast.mixtures.shared.rough_search import RoughSearch
+from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
     ASKING,
     CELLS_AT_ONCE,
     EARLY,
     FINE,
+    FINER,
     LEAST_COST,
+    LEAST_ROUGH,
     N_LINES,
+    ROUGHLY,
     SAME_PRECISION,
     STALLED,
     STEEPEST,
@@ -36,14 +41,24 @@ from gopfast.roundoff import ROUND
 
 
 class FactorBound(KnownCovariances):
-    """Lower bound of a mixture of one covariance matrix; parameters as of `KnownCovariances`."""
+    """
+    Lower bound of a mixture of one covariance matrix; parameters as of `KnownCovariances`.
 
-    def __init__(self, slices, solution, limit, epsilon, plan):
+    Parameters
+    ----------
+    prices : PriceMaker, optional
+        What bounds mixtures of known covariance as exactly as what is missing asks for.
+    """
+
+    def __init__(self, slices, solution, limit, epsilon, plan, prices=None):
         super().__init__(slices, solution, limit, epsilon, plan)
+        self.prices = prices
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
+        self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
-        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan)
+        search = partial(RoughSearch, rough=self._rough(), prices=prices) if self._rough() else FixedSearch
+        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, search)
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
@@ -69,10 +84,10 @@ class FactorBound(KnownCovariances):
         """Take a step of lines, whose searches are cuts, too; after some of them the cells begin."""
         lines, passes, terms = self.lines, self.lines.n_passes, self.lines.n_terms
         lines.limit = self.limit
-        more = lines.step(deadline)
+        more, self.n_drawn = lines.step(deadline), self.n_drawn + 1
         self.n_passes, self.n_terms = self.n_passes + lines.n_passes - passes, self.n_terms + lines.n_terms - terms
         self.lower = max(self.lower, lines.lower)
-        if more and len(lines.searches) < N_LINES:
+        if more and self.n_drawn < N_LINES:
             return
         self._begin()
         for line in lines.lines():
@@ -120,6 +135,20 @@ class FactorBound(KnownCovariances):
         """Return the limit, as of cells."""
         return (self.limit - self.offset + 4 * SUM * (abs(self.limit) + self.magnitude)) / self.slices.total
 
+    def _rough(self):
+        """Return the nats that a search may lose at present, little of what is missing; 0: as few as may be."""
+        if self.prices is None:
+            return 0.0
+        rough = ROUGHLY * min(self.limit - self.lower, self.slices.total)
+        return rough if rough > LEAST_ROUGH else 0.0
+
+    def _made(self, family, starts):
+        """Return the search of a family."""
+        rough = self._rough()
+        if not rough:
+            return super()._made(family, starts)
+        return RoughSearch(1.0, family, 0.0, self.epsilon, self.plan, rough, self.prices, **starts)
+
     def _count(self, terms):
         """Count work of cells, as if it were passes."""
         self.n_terms += terms
@@ -150,11 +179,12 @@ class FactorBound(KnownCovariances):
         if told.max() >= rest or self.is_full:
             self.skip = True
             return
+        rough = self._rough() / FINER
         same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
         # searches that may say enough there, if they end where their incumbents are
         able = [
             i for i, vertex in enumerate(self.vertices)
-            if vertex.missing > 0.0 and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i))
+            if vertex.can_go_on(rough) and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i))
             and (vertex.search.n_nodes < EARLY or vertex.progress > STALLED * vertex.missing)
         ]  # fmt: skip
         if able:

@@ -41,6 +41,10 @@ class Vertex:
         """How much higher beta can become, about."""
         return 0.0 if self.search is None else max(0.0, self.search.upper - self.beta)
 
+    def can_go_on(self, rough=0.0):
+        """Return whether the search behind it, or one that may lose so much less, has more to tell."""
+        return self.search is not None and (not self.search.is_over or self.search.rough > rough)
+
     def promise(self):
         """Return what a node of the search raises beta by, if it goes on: as much again, or part of what is missing."""
         missing = self.missing
@@ -99,7 +103,7 @@ class KnownCovariances(Learner):
     def _go_on(self, index, deadline):
         """Go on with the search behind a vertex."""
         vertex = self.vertices[index]
-        if vertex.search is None:
+        if vertex.search is None or vertex.search.is_over:
             vertex.search = self._search(vertex)
         search = vertex.search
         before = search.n_terms
@@ -115,7 +119,7 @@ class KnownCovariances(Learner):
             vertex.beta = beta
             self._raised(index)
         vague = search.missing > VAGUE * self.slices.largest_rest and search.n_nodes < MOST_FIRST_NODES
-        if index in self.waiting and not vague:
+        if index in self.waiting and (search.is_over or not vague):
             self.waiting.remove(index)
         if search.done:
             vertex.search = None  # its memory goes
@@ -125,5 +129,8 @@ class KnownCovariances(Learner):
         family, B = self.slices.known(vertex.A)
         vertex.back = np.linalg.pinv(B)
         means = self.means if vertex.means is None else vertex.means
-        starts = {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False}
+        return self._made(family, {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False})
+
+    def _made(self, family, starts):
+        """Return the search of a family."""
         return FixedSearch(1.0, family, 0.0, self.epsilon, self.plan, FIRST_NODES, **starts)

@@ -77,14 +77,27 @@ class FixedSearch:
         What is at work in the search of a mixture.
     first_nodes : int
         Nodes at first, and at least so many more each time that it goes on.
+    learns : bool
+        Whether anything is learnt beside its tree.
     **primal
         Options of its `MixturePrimal`.
+
+    Attributes
+    ----------
+    done : bool
+        Whether its optimum is proved.
+    is_over : bool
+        Whether it can say no more.
+    rough : float
+        Nats that its bound may lose in the end.
     """
 
-    def __init__(self, alpha, family, shift, epsilon, plan, first_nodes=FIRST_NODES, **primal):
+    rough, is_over = 0.0, False
+
+    def __init__(self, alpha, family, shift, epsilon, plan, first_nodes=FIRST_NODES, learns=True, **primal):
         self.alpha, self.shift, self.first_nodes = alpha, shift, first_nodes
         self.plan = plan(family)
-        self.search = self.plan.search(epsilon, **primal)
+        self.search = self.plan.search(epsilon, learns, **primal)
         self.lower, self.upper = -math.inf, math.inf
         self.n_nodes = self.n_passes = 0
         self.done = False
@@ -134,12 +147,14 @@ class SharedBound(Learner):
         Of the whole search.
     plan : callable (family) -> MixturePlan
         As of `FixedSearch`.
+    search : callable
+        What makes the searches behind lines, with the first parameters of `FixedSearch`.
     """
 
-    def __init__(self, slices, alpha, limit, epsilon, plan):
+    def __init__(self, slices, alpha, limit, epsilon, plan, search=FixedSearch):
         slices.begin()
         self.slices, self.limit, self.epsilon = slices, limit, EXACT * epsilon
-        self.plan = plan
+        self.plan, self.search = plan, search
         self.searches, self.rough = [], not slices.exact
         self.lower, self.n_passes = -math.inf, 0
         self.next = alpha
@@ -168,7 +183,7 @@ class SharedBound(Learner):
         return self.next is not None or self.chosen is not None
 
     def _search(self, alpha):
-        return FixedSearch(alpha, self.slices.family(alpha), self.slices.shift(alpha), self.epsilon, self.plan)
+        return self.search(alpha, self.slices.family(alpha), self.slices.shift(alpha), self.epsilon, self.plan)
 
     def lines(self):
         """Return the lines, the flattest first."""
@@ -209,15 +224,16 @@ class SharedBound(Learner):
         if least.bound >= self.limit:
             return None, None
         lacks = self.limit - least.bound
-        vague = [search for search in self.searches if search.missing > VAGUE * self.slices.largest_rest]
+        going = [search for search in self.searches if not (search.done or search.is_over)]
+        vague = [search for search in going if search.missing > VAGUE * self.slices.largest_rest]
         if vague:  # better known, it rules out small s by itself
             return None, min(vague, key=lambda search: search.n_nodes)
         # which search would prove most at s, if it ended where its incumbent is
         best, reach = None, 0.0
         here = max(line.at(least.s) for line in self.lines())
-        for search in self.searches:
+        for search in going:
             value = search.upper + search.shift - search.alpha * least.s - here
-            if not search.done and value > reach:
+            if value > reach:
                 best, reach = search, value
         steepest = max(search.alpha for search in self.searches)
         wanted = [min(self.slices.slope(least.s), FARTHEST * steepest)]
@@ -228,7 +244,6 @@ class SharedBound(Learner):
         if new and not reach > SOLVING * lacks:
             return new[0], None
         if best is None:
-            going = [search for search in self.searches if not search.done]
             best = max(going, key=lambda search: search.missing, default=None)
         return None, best
 

@@ -119,11 +119,23 @@ SAME_PRECISION = 1e-6
 FINE = 0.25
 # eigenvalue of a precision, at most | that of the incumbent's | [1, inf) | not measured
 STEEPEST = 2.0
-# multiples of the unit matrix, before there are cells | lines | [1, inf) | not measured
+# of searches of multiples of the unit matrix, before there are cells | steps | [1, inf) | not measured
 N_LINES = 4
 # a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
 # docs/notebook/shared_parameters.md
 STALLED = 0.1
+
+# that a search may lose, of what is missing | part | (0, 1) | docs/notebook/shared_parameters.md
+ROUGHLY = 0.02
+# a search that may lose something begins anew where it might lose so much less | factor | (0, 1) | not measured
+FINER = 0.25
+# nats, below which it may lose nothing | nats | (0, inf) | docs/notebook/shared_parameters.md
+LEAST_ROUGH = 0.1
+
+# [rough_search] Prices alone of a mixture in which the parameter is fixed.
+
+# that it counts as, where searches are compared | nodes | [1, inf) | argument: a search takes as long for its prices
+AS_NODES = 64
 
 # [coefficients] Between two values of a coefficient that all components share.
 

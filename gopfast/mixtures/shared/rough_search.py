@@ -57,4 +57,6 @@ class RoughSearch(FixedSearch):
                 self.lower = max(self.lower, bound.lower)
         self.prices.meter.count(terms=bound.n_terms - terms)
         self.is_over = not more or not self.missing > self.rough
+        if self.is_over:
+            self.bound = self.search = None  # their memory goes
         return passes + bound.n_passes - before

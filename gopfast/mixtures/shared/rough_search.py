@@ -1,8 +1,8 @@
 """
 What prices alone prove of a mixture in which the shared parameter is fixed, no more exactly than is asked for.
 
-A cut of many is to be had soon, and may lose a little of what all is missing: of a tree there is the first node alone,
-which has the incumbent, and prices lose what is allowed in place of as little as may be.
+A cut of many is to be had soon, and may lose a little of what all is missing: there is no tree, only a local search,
+and prices lose what is allowed in place of as little as may be.
 
 Theory: (TF3) of docs/theory/factors.md, (P1) of docs/theory/prices.md.
 """
@@ -36,7 +36,7 @@ class RoughSearch(FixedSearch):
     """
 
     def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, **primal):
-        super().__init__(alpha, family, shift, epsilon, plan, 1, learns=False, **primal)
+        super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
         self.rough, self.prices, self.bound = rough, prices, None
 
     def go_on(self, seconds):

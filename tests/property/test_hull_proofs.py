@@ -350,6 +350,58 @@ def test_components_within_reach_save_no_more_than_the_cut(shape, d, free):
     assert near > 100
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("n", "d", "K", "free"), [(60, 2, 2, 0), (200, 5, 3, 0), (200, 5, 3, 1), (150, 9, 4, 1)])
+def test_corners_never_deny_what_a_component_of_their_cell_saves(shape, n, d, K, free):
+    """A cell with a component that saves a little more than is asked is never done."""
+    rng = np.random.default_rng([n, d, K, free, len(shape), 59])
+    told = []
+    for _ in range(3):
+        stage, prices = stage_of(rng, shape, n, d, K, free)
+        axes = np.linalg.svd(stage.means - stage.means.mean(axis=0))[2]
+        for q in (0, K - 1):
+            turned = stage.x @ axes.T
+            places = hull_cells.Places(stage, turned[:, :q], turned[:, q:])
+            for _ in range(10):
+                m, s = some_component(rng, stage)
+                value, slack = saved_at(stage, prices, m, s), 1e-9 * (1.0 + np.abs(prices).max())
+                point, width = axes @ m, rng.choice([1e-3, 0.1, 0.5, 1.0])
+                at = np.append(np.append(point[:q], np.linalg.norm(point[q:])), math.log(s))
+                sides = width * rng.random((2, q + 2)) * np.append(np.ones(q + 1), 0.5 * free)
+                low, high = at - sides[0], at + sides[1]
+                low[q], high[-1] = max(low[q], 0.0), min(high[-1], 0.0)
+                assert min(hull_cells.Corners(places, 1.0, len).raises(low, high)) >= 0.0
+                for enough in (value - slack, 0.9 * value):
+                    corners = hull_cells.Corners(places, enough, lambda n: None)
+                    if enough > slack:
+                        for part in (0.01, 0.5):  # of cells that share a corner with it
+                            corners.say(low, low + part * (high - low), -1.0)
+                        assert not corners.say(low, high, rng.uniform(-3.0, 0.0)), (shape, q, width)
+                if width < 0.01:
+                    enough = 1.05 * places.bound(at, at, -1.0, -math.inf) + 0.02 * stage.total_weight
+                    told.append(hull_cells.Corners(places, enough, lambda n: None).say(low, high, -1.0))
+    assert all(told) and told, "small cells are done by little more than a component of theirs"
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_corners_lose_what_is_of_second_order(free):
+    """And no less than that: the raise is the tangent's distance from the concave term, at any corner."""
+    rng = np.random.default_rng([free, 61])
+    stage, _ = stage_of(rng, "normal", 60, 5, 3, free)
+    corners = hull_cells.Corners(hull_cells.Places(stage, stage.x[:, :2], stage.x[:, 2:]), 1.0, len)
+    for _ in range(100):
+        low = np.append(rng.uniform(0.0, 3.0, 3), -free * rng.uniform(1.0, 2.0))
+        high = low + rng.choice([1e-4, 0.01, 0.5, 1.0]) * rng.random(4) * np.array([1.0, 1.0, 1.0, free])
+        center = 0.5 * (low[:3] + high[:3])
+        width = high[3] - low[3]
+        s0 = math.exp(low[3]) * (math.expm1(width) / width if width else 1.0)
+        for log, found in zip((low[3], high[3]), corners.raises(low, high), strict=True):
+            s = math.exp(log)
+            # tangent at (s0 center, s0) less the term, in (s g, s)
+            more = 0.5 * s * np.square(low[:3] - center).sum() + 2.5 * (s / s0 - 1.0 - math.log(s / s0))
+            assert more - 1e-13 <= found <= more * (1 + 1e-8) + 1e-10
+
+
 def test_no_component_of_responsibilities_is_wider_than_the_root():
     rng = np.random.default_rng(47)
     for _ in range(50):

@@ -147,5 +147,6 @@ class ShownHull(Learner):
             self.until, self.last = (now + part * (deadline - now) for part in (FOR_SEARCH, UNTIL_SHOWN))
         if time.monotonic() < self.until and self.bound.step(min(deadline, self.until)):
             return True
-        self.lower = min(self.record.show(min(deadline, self.last)), self.bound.lower)
+        is_all = self.bound.lower >= self.limit  # then nothing else is needed, and there is no one to leave time for
+        self.lower = min(self.record.show(deadline if is_all else min(deadline, self.last)), self.bound.lower)
         return False

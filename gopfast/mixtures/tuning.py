@@ -287,8 +287,8 @@ COEFFICIENT_PROOF_TURNS = 2
 HULL_OF_LOST = (0.05, 0.3)
 # of the time that is left, for the search | part | (0, 1) | not measured
 HULL_FOR_SEARCH = 0.3
-# and until the checker's arithmetic is to have shown what was found: others have the rest | part | (0, 1) |
-# not measured
+# and until the checker's arithmetic is to have shown what was found, where that is not all: others have the rest | part
+# | (0, 1) | not measured
 HULL_UNTIL_SHOWN = 0.6
 # above what shells show | relative | (0, 1) | argument: shells of other radii differ by less, and by rounding
 HULL_MORE = 1e-9

@@ -1,6 +1,8 @@
 """Proofs in the hull of means: the checker's bounds against components by definition, files accepted and refused."""
 
 import math
+import os
+import signal
 import time
 from types import SimpleNamespace
 
@@ -433,6 +435,41 @@ def test_the_hull_counts_for_a_proof_once_the_checker_has_shown_it(shown, lower)
     assert [learner.step(deadline), learner.lower, learner.step(deadline), learner.lower] == [True, -math.inf] * 2
     assert not learner.step(deadline) and learner.lower == lower and bound.limit == 8.0
     assert deadline - 0.5e6 < asked[0] < deadline  # others have a part of the time
+
+
+def test_what_the_hull_proves_has_all_time_to_be_shown_where_nothing_else_is_needed():
+    asked = []
+    bound = SimpleNamespace(limit=9.0, lower=9.0, n_terms=7, n_passes=1, step=lambda deadline: False)
+    learner = ShownHull(bound, SimpleNamespace(show=lambda until: asked.append(until) or 8.9))
+    learner.limit, deadline = 9.0, time.monotonic() + 1e6
+    assert not learner.step(deadline) and asked == [deadline] and learner.lower == 8.9
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize(("place", "name", "is_written"), [
+    (hull, "in_a_shell", True), (hull_cells, "gains", True), (file.Writer, "finish", False),
+])  # fmt: skip
+def test_ctrl_c_while_it_is_shown_or_written_leaves_what_is_known(place, name, is_written, tmp_path, monkeypatch):
+    """In the checker's arithmetic within the search, and at the end of the file."""
+    own, _ = problem(5_000, 5, 3, 16.0, 3)
+    inner, calls = getattr(place, name), []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return inner(*arguments)
+
+    monkeypatch.setattr(place, name, interrupted)
+    result = gopfast.solve(own, proof=str(tmp_path / "proof.npz"), time_limit=60)
+    monkeypatch.undo()
+    assert calls and result.lower_bound <= result.objective
+    assert [entry.name for entry in tmp_path.iterdir()] == (["proof.npz"] if is_written else [])
+    if is_written:
+        assert result.status == "INTERRUPTED"
+        assert check(str(tmp_path / "proof.npz"), own.X, problem=own).lower_bound == result.lower_bound
+    else:
+        assert any("no proof was written: Ctrl-C" in note for note in result.notes) and result.proof is None
 
 
 def test_what_there_is_no_time_to_show_is_not_in_the_proof():

@@ -27,7 +27,7 @@ from .hull_bounds import bend_of_precisions, in_a_shell, in_all_directions, radi
 from .hull_cells import saves_at_most
 from .leaf import sum_from_below
 from .rounding import UNIT, Interval, down, up
-from .tuning import HULL_TURNS as TURNS, LEAST_RADIUS, MOST_RADIUS, SLOW_TURNS, THINNEST, WIDEST
+from .tuning import HULL_TURNS as TURNS, LEAST_RADIUS, MOST_RADIUS, SLOW_TURNS, THINNEST, WIDENED, WIDEST
 
 FAMILIES = "known", "spherical"
 ARRAYS = "hull_prices", "hull_means", "hull_precisions", "hull_limits"
@@ -149,7 +149,7 @@ class Ball:
                     break
                 ratio = max(math.sqrt(ratio), THINNEST)
                 continue
-            at, ratio = outer, min(ratio * ratio, WIDEST)
+            at, ratio = outer, min(ratio**WIDENED, WIDEST)
         return (at if inner is None else inner), at
 
     def most_within(self, radius):

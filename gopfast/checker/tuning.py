@@ -175,6 +175,8 @@ LEAST_RADIUS = 1e-5
 MOST_RADIUS = 8.0
 # ratio of the radii of a shell, at most | factor | (1, inf) | not measured
 WIDEST = 1.5
+# of the ratio's logarithm, after a shell that has succeeded | factor | [1, 2] | not measured
+WIDENED = 1.4
 # at least | factor | (1, inf) | not measured
 THINNEST = 1.01
 # of the way to the nearest other mean, that shells are followed | part | (0, 1) | not measured

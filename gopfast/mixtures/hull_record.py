@@ -12,6 +12,7 @@ from gopfast.checker import ProofError, hull
 from gopfast.checker.tuning import LEAST_RADIUS
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.tuning import (
+    HULL_ALONE_FOR_SEARCH as ALONE_FOR_SEARCH,
     HULL_FOR_SEARCH as FOR_SEARCH,
     HULL_MORE,
     HULL_OF_LOST as OF_LOST,
@@ -124,10 +125,13 @@ class ShownHull(Learner):
     bound : HullBound
         Which tells the record.
     record : HullRecord
+    is_alone : bool
+        Whether no other bound is of use, so that there is no one to leave time for.
     """
 
-    def __init__(self, bound, record):
+    def __init__(self, bound, record, is_alone=False):
         self.bound, self.record, self.limit, self.until, self.last = bound, record, bound.limit, None, math.inf
+        self.parts = (ALONE_FOR_SEARCH, 1.0) if is_alone else (FOR_SEARCH, UNTIL_SHOWN)
 
     @property
     def n_terms(self):
@@ -144,9 +148,9 @@ class ShownHull(Learner):
         self.bound.limit = self.limit
         if self.until is None:
             now = time.monotonic()
-            self.until, self.last = (now + part * (deadline - now) for part in (FOR_SEARCH, UNTIL_SHOWN))
+            self.until, self.last = (now + part * (deadline - now) for part in self.parts)
         if time.monotonic() < self.until and self.bound.step(min(deadline, self.until)):
             return True
-        is_all = self.bound.lower >= self.limit  # then nothing else is needed, and there is no one to leave time for
+        is_all = self.bound.lower >= self.limit  # then nothing else is needed
         self.lower = min(self.record.show(deadline if is_all else min(deadline, self.last)), self.bound.lower)
         return False

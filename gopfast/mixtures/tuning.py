@@ -285,6 +285,11 @@ COEFFICIENT_PROOF_TURNS = 2
 # that the first prices lose, by which a component may save more than the incumbent's, tried one after the other | part
 # | (0, 1) | not measured
 HULL_OF_LOST = (0.05, 0.3)
+# from which on other bounds are of no use for a proof: they have no time then | columns | [2, inf) |
+# docs/notebook/many_columns.md
+HULL_ALONE = 7
+# of the time that is left, for the search there | part | (0, 1) | not measured
+HULL_ALONE_FOR_SEARCH = 0.5
 # of the time that is left, for the search | part | (0, 1) | not measured
 HULL_FOR_SEARCH = 0.3
 # and until the checker's arithmetic is to have shown what was found, where that is not all: others have the rest | part

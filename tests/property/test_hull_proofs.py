@@ -443,6 +443,9 @@ def test_what_the_hull_proves_has_all_time_to_be_shown_where_nothing_else_is_nee
     learner = ShownHull(bound, SimpleNamespace(show=lambda until: asked.append(until) or 8.9))
     learner.limit, deadline = 9.0, time.monotonic() + 1e6
     assert not learner.step(deadline) and asked == [deadline] and learner.lower == 8.9
+    bound.lower = 1.0
+    learner = ShownHull(bound, SimpleNamespace(show=lambda until: asked.append(until) or 0.5), is_alone=True)
+    assert not learner.step(deadline) and asked[1:] == [pytest.approx(deadline)] and learner.lower == 0.5
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

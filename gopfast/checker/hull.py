@@ -136,14 +136,20 @@ class Ball:
             tops, slopes, self.units, stage.weights, stage.total_weight, self.scale, enough
         ))  # fmt: skip
 
-    def radii(self, limit, cut):
-        """Return radii between which nothing saves more than the cut, and within the first no more than the limit."""
+    def radii(self, limit, cut, is_first=False):
+        """
+        Return radii between which nothing saves more than the cut, and within the first no more than the limit.
+
+        Where only the first is wanted the second is anywhere.
+        """
         at, ratio, inner = 0.0, WIDEST, None
         while at < MOST_RADIUS:
             outer = min(max(LEAST_RADIUS, at * ratio), MOST_RADIUS)
             value = self.bound(at, outer, cut)
             if value <= cut:
                 inner = at if inner is None else inner
+                if is_first:
+                    break
             elif inner is not None or value > limit:
                 if at == 0.0 or ratio <= THINNEST:
                     break

@@ -182,7 +182,7 @@ THINNEST = 1.01
 # of the way to the nearest other mean, that shells are followed | part | (0, 1) | not measured
 PART_OF_THE_WAY = 0.75
 # ranges of log s to begin with | of the precision's logarithm | (0, inf) | not measured
-RANGE = 0.25
+RANGE = 0.4
 # shells and ranges that are not divided any more | standard deviations of a component's samples | (0, inf) | not
 # measured
 THIN = 0.4
@@ -202,7 +202,7 @@ OUT = 20.0
 LOG_SCALES = (-10.0, -7.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0)
 # that prices are raised by at the corners of a cell, at most, which is bounded by these | nats | [0, inf) | not
 # measured
-MOST_RAISED = 1.0
+MOST_RAISED = 1.6
 # of which a draft consists, that says whether all samples are asked about a cell | samples | [1, inf) | not measured
 OF_DRAFT = 2_000
 # what is asked for, times that: of a cell whose draft says more they are not | factor | (0, inf) | argument: a draft's

@@ -292,6 +292,9 @@ HULL_ALONE = 7
 HULL_ALONE_FOR_SEARCH = 0.5
 # of the time that is left, for the search | part | (0, 1) | not measured
 HULL_FOR_SEARCH = 0.3
+# until what nothing else proves is to have been shown: that may be after the time limit | part of the time that is left |
+# [1, 2) | argument: a quarter of the time limit more, for all that the search has found
+HULL_LATEST = 1.25
 # and until the checker's arithmetic is to have shown what was found, where that is not all: others have the rest | part
 # | (0, 1) | not measured
 HULL_UNTIL_SHOWN = 0.6

@@ -27,7 +27,7 @@ from .hull_bounds import bend_of_precisions, in_a_shell, in_all_directions, radi
 from .hull_cells import saves_at_most
 from .leaf import sum_from_below
 from .rounding import UNIT, Interval, down, up
-from .tuning import HULL_TURNS as TURNS, LEAST_RADIUS, MOST_RADIUS, THINNEST, WIDEST
+from .tuning import HULL_TURNS as TURNS, LEAST_RADIUS, MOST_RADIUS, SLOW_TURNS, THINNEST, WIDENED, WIDEST
 
 FAMILIES = "known", "spherical"
 ARRAYS = "hull_prices", "hull_means", "hull_precisions", "hull_limits"
@@ -121,10 +121,14 @@ class Ball:
             value, following = in_a_shell(
                 self.z, self.lengths, stage.weights, prices, stage.total_weight, inner, outer, scale
             )
+            if value <= enough:
+                self.scale = scale
+                return value
+            is_slow = -math.inf < enough and found < math.inf and not SLOW_TURNS * (found - value) > value - enough
             if value < found:
                 found, self.scale = value, scale
-            if found <= enough:
-                return found
+            if is_slow:  # what turns gain becomes less: they will not do
+                break
             scale = following
         away = np.maximum(0.0, np.maximum(inner - self.lengths, self.lengths - outer))
         tops, slopes = prices - 0.5 * np.square(away), inner * self.lengths
@@ -132,20 +136,26 @@ class Ball:
             tops, slopes, self.units, stage.weights, stage.total_weight, self.scale, enough
         ))  # fmt: skip
 
-    def radii(self, limit, cut):
-        """Return radii between which nothing saves more than the cut, and within the first no more than the limit."""
+    def radii(self, limit, cut, is_first=False):
+        """
+        Return radii between which nothing saves more than the cut, and within the first no more than the limit.
+
+        Where only the first is wanted the second is anywhere.
+        """
         at, ratio, inner = 0.0, WIDEST, None
         while at < MOST_RADIUS:
             outer = min(max(LEAST_RADIUS, at * ratio), MOST_RADIUS)
             value = self.bound(at, outer, cut)
             if value <= cut:
                 inner = at if inner is None else inner
+                if is_first:
+                    break
             elif inner is not None or value > limit:
                 if at == 0.0 or ratio <= THINNEST:
                     break
                 ratio = max(math.sqrt(ratio), THINNEST)
                 continue
-            at, ratio = outer, min(ratio * ratio, WIDEST)
+            at, ratio = outer, min(ratio**WIDENED, WIDEST)
         return (at if inner is None else inner), at
 
     def most_within(self, radius):

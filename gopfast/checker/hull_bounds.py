@@ -17,7 +17,7 @@ import numpy as np
 
 from .margins import EIGENVALUE
 from .rounding import TINY, ULPS, UNIT
-from .tuning import BENDS, HOPELESS, HULL_TURNS as TURNS, LARGEST_SHIFT, SQUARINGS
+from .tuning import BENDS, HOPELESS, HULL_TURNS as TURNS, LARGEST_SHIFT, SLOW_TURNS, SQUARINGS
 
 
 def largest_eigenvalue(matrix, size):
@@ -65,7 +65,7 @@ def gains(tops, slopes, units, weights):
     bent = w * square
     size = w @ (T + slope + np.abs(constant) + np.abs(linear) + square)
     value = w @ constant + np.linalg.norm((w * linear) @ u)
-    value += largest_eigenvalue((u * bent[:, np.newaxis]).T @ u, math.fsum(bent))
+    value += largest_eigenvalue((u * bent[:, np.newaxis]).T @ u, bent.sum() * (1 + (len(own) + 8) * UNIT))
     return min(plain, value + 8 * (len(own) + 64) * p * UNIT * size)
 
 
@@ -101,9 +101,11 @@ def in_all_directions(tops, slopes, units, weights, total_weight, scale, enough,
         value = float(total(gains(tops + scale, slopes, units, weights), masses, total_weight, scale))
         if turn and not value < found:
             break
+        # what turns gain becomes less: they will not do
+        is_slow = turn and -math.inf < enough < value and SLOW_TURNS * (found - value) < value - enough
         found = min(found, value)
         following = min(0.0, math.log(max(masses, TINY) / total_weight))
-        if found <= enough or found > HOPELESS * enough or abs(following - scale) < 1e-3:
+        if found <= enough or is_slow or found > HOPELESS * enough or abs(following - scale) < 1e-3:
             break
         scale = following
     return found

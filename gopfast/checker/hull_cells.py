@@ -3,7 +3,7 @@
 Around a mean, ranges of log s are followed outward as far as nothing saves more than is asked (`Reach`). Further out
 tables have what the samples near each mean save at most, and their masses, for shells of distances, ranges of log s and
 some scales. A cell of the coordinates along the hull of the means, the distance from it and log s is done if it lies
-in a ball or within reach, or if tables of its distances, or all samples, say so; else it is halved.
+in a ball or within reach, or if tables of its distances, its corners or all samples say so; else it is halved.
 
 An orthogonal matrix, of the defect |A A' - 1| <= 1e-13, turns what is rounded by 1e-13 D, D the diameter: distances are
 compared with 1e-12 of themselves and of D to spare, which is more.
@@ -17,15 +17,18 @@ import numpy as np
 
 from .errors import ProofError
 from .hull_bounds import gains, in_all_directions, mass, most_of_precisions, radius_around, total
+from .hull_corners import Corners
 from .margins import OUT_MASS, SPARE
 from .rounding import UNIT
 from .tuning import (
     CALL,
+    DRAFTED,
     HOPELESS,
     HULL_BATCH,
     LOG_SCALES,
     MOST_HULL_CELLS,
     MOST_HULL_TERMS,
+    OF_DRAFT,
     OUT,
     PART_OF_THE_WAY,
     RANGE,
@@ -47,6 +50,10 @@ class Terms:
         if self.n_cells > MOST_HULL_CELLS or self.n_terms > MOST_HULL_TERMS:
             raise ProofError("hull_limits", f"{self.n_cells} cells do not show what no component saves more than")
 
+    def add_samples(self, n):
+        """Count samples that are looked at."""
+        self.add(0, n)
+
 
 class Places:
     """
@@ -56,14 +63,18 @@ class Places:
     ----------
     stage : Stage
     along, across : ndarray, shape (n, q) and (n, p)
+    step : int
+        Every step-th sample stands for all: says whether a cell is worth the while, and proves nothing.
     """
 
-    def __init__(self, stage, along, across):
-        self.stage, self.along = stage, along
+    def __init__(self, stage, along, across, step=1):
+        along, across = along[::step], across[::step]
+        self.stage, self.along, self.prices = stage, along, stage.prices[::step]
+        self.weights = step * stage.weights[::step]
         self.lengths = np.sqrt(np.square(across).sum(axis=1)) * (1 + 4 * (across.shape[1] + 8) * UNIT)
         self.units = across / np.maximum(self.lengths, 1e-300)[:, np.newaxis]
 
-    def tops(self, low, high, some=None):
+    def tops(self, low, high, some=None, raised=0.0):
         """
         Return samples, the most that their y less the scale may be, and slopes, in a cell of components.
 
@@ -73,6 +84,8 @@ class Places:
             Coordinates along, the distance from the axes, and log s.
         some : ndarray of int, optional
             The samples that are asked about.
+        raised : float
+            What prices are raised by.
 
         Returns
         -------
@@ -81,23 +94,23 @@ class Places:
         tops, slopes : ndarray, shape (m,)
         """
         stage, q, s0, s1 = self.stage, self.along.shape[1], math.exp(low[-1]), math.exp(high[-1])
-        own = np.arange(len(stage.x)) if some is None else some
+        own = np.arange(len(self.prices)) if some is None else some
         lengths = self.lengths[own]
         square = np.square(np.maximum(0.0, np.maximum(low[q] - lengths, lengths - high[q])))
         for j in range(q):
             line = self.along[own, j]
             square += np.square(np.maximum(0.0, np.maximum(low[j] - line, line - high[j])))
-        rest = 0.5 * stage.n_columns * high[-1] + s1 * stage.blur + 1e-9
-        near = stage.prices[own] + rest - 0.5 * s0 * square > -OUT
+        rest = 0.5 * stage.n_columns * high[-1] + s1 * stage.blur + raised + 1e-9
+        near = self.prices[own] + rest - 0.5 * s0 * square > -OUT
         own, square = own[near], square[near]
-        tops = stage.prices[own] + most_of_precisions(square, s0, s1, stage.n_columns) + s1 * stage.blur
+        tops = self.prices[own] + raised + most_of_precisions(square, s0, s1, stage.n_columns) + s1 * stage.blur
         return own, tops, s0 * low[q] * self.lengths[own]
 
     def bound(self, low, high, scale, enough):
         """Bound what components of a cell save."""
         stage = self.stage
         own, tops, slopes = self.tops(low, high)
-        w, W = stage.weights[own], stage.total_weight
+        w, W = self.weights[own], stage.total_weight
         return in_all_directions(tops, slopes, self.units[own], w, W, scale, enough, W * OUT_MASS)
 
 
@@ -128,6 +141,7 @@ class Reach:
         self.cut, self.most, self.terms, self.scale = cut, most, terms, stage.scale_of(k)
         z = stage.x - stage.means[k]
         self.places = Places(stage, z[:, :0], z)
+        self.corners = Corners(self.places, cut, terms.add_samples)
         self.ranges = []
         if stage.free:
             for low, high in ranges_of(stage):
@@ -159,7 +173,10 @@ class Reach:
     def _is_closed(self, low, high):
         if self.holds(high[0], low[1], high[1]):
             return True
-        self.terms.add(1, len(self.stage.x))
+        self.terms.add(1, 0)
+        if self.corners.are_near(low, high):
+            return self.corners.say(low, high, self.scale)
+        self.terms.add(0, len(self.stage.x))
         return self.places.bound(low, high, self.scale, self.cut) <= self.cut
 
     def holds(self, away, low, high):
@@ -214,9 +231,9 @@ class Tables:
 
     def _fill(self, i, k, j, places, own, low, high):
         """Bound the samples of component k in shell j, for range i of log s."""
-        others = places.stage.weights[own].sum() * OUT_MASS
+        others = places.weights[own].sum() * OUT_MASS
         own, tops, slopes = places.tops(np.array([self.radii[k][j], low]), np.array([self.radii[k][j + 1], high]), own)
-        weights, units = places.stage.weights[own], places.units[own]
+        weights, units = places.weights[own], places.units[own]
         self.terms.add(0, len(own))
         for n, scale in enumerate(LOG_SCALES):
             self.saved[i, k, j, n] = gains(tops + scale, slopes, units, weights)
@@ -256,11 +273,13 @@ def saves_at_most(stage, radii, cut):
     q = J - 1 if d - J + 1 >= 2 else d
     turned, means = (stage.x - origin) @ axes.T, (stage.means - origin) @ axes.T
     places = Places(stage, turned[:, :q], turned[:, q:])
+    draft = Places(stage, turned[:, :q], turned[:, q:], max(1, len(turned) // OF_DRAFT))
     means = np.column_stack([means[:, :q], np.linalg.norm(means[:, q:], axis=1)])
     apart = np.linalg.norm(stage.means[:, np.newaxis] - stage.means, axis=2)
     most = PART_OF_THE_WAY * (apart + stage.diameter * np.eye(J)).min(axis=1)
     reaches = [Reach(stage, k, radii[k], cut, most[k], terms) for k in range(J)]
     tables, scale = Tables(stage, reaches), float(np.mean([reach.scale for reach in reaches]))
+    corners = Corners(places, cut, terms.add_samples)
     spare, along = SPARE * stage.diameter, turned[:, :q]
     ends, ranges = np.array(ranges_of(stage)).T, np.arange(len(ranges_of(stage)))
     low = np.append(along.min(axis=0) - spare, 0.0), ends[0]
@@ -280,9 +299,12 @@ def saves_at_most(stage, radii, cut):
             is_done |= (far <= within) | reach.holds(far, low[:, -1], high[:, -1])
             away[:, k] = np.maximum(near, within * (1 - SPARE))
         found = np.where(is_done, -math.inf, tables.bound(own, away))
-        for i in np.flatnonzero((found > cut) & (found <= HOPELESS * cut)):
-            terms.add(0, len(stage.x))
-            found[i] = places.bound(low[i], high[i], scale, cut)
+        for i in np.flatnonzero(found > cut):
+            if corners.are_near(low[i], high[i]):
+                found[i] = cut if corners.say(low[i], high[i], scale) else math.inf
+            elif found[i] <= HOPELESS * cut and draft.bound(low[i], high[i], scale, cut) <= DRAFTED * cut:
+                terms.add(0, len(stage.x))
+                found[i] = places.bound(low[i], high[i], scale, cut)
         left = np.flatnonzero(~(found <= cut))
         halves = _halved(low[left], high[left], own[left], d)
         parts = (slice(i, i + HULL_BATCH) for i in range(0, len(halves[0]), HULL_BATCH))

@@ -33,7 +33,7 @@ CERTAIN_DETERMINANT = 1000.0
 # quotient or sum, some more of products and sums (V7)
 COUNT_TERMS = 64
 
-# [hull_bounds, hull_cells] Components in the hull of their means (VH1).
+# [hull_bounds, hull_cells, hull_corners] Components in the hull of their means (VH1).
 
 # of an eigenvalue by powers | relative | far above 2 p^1.5 u of p columns (VH2)
 EIGENVALUE = 1e-9

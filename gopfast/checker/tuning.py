@@ -157,10 +157,12 @@ N_BINS = 64
 # in one piece of work | numbers | [1, inf) | not measured
 WITHIN_NUMBERS = 2_000_000
 
-# [hull, hull_bounds, hull_cells] Components in the hull of their means (VH1).
+# [hull, hull_bounds, hull_cells, hull_corners] Components in the hull of their means (VH1).
 
 # of the scale of a bound | turns | [1, 100] | not measured
 HULL_TURNS = 5
+# of a turn, that what is missing may be: else no other follows | times what it has gained | (0, inf) | not measured
+SLOW_TURNS = 1.0
 # squares of a matrix, for its largest eigenvalue | squares | [1, 30] | argument: of 64 columns 1 % above it at most
 SQUARINGS = 8
 # of the masses of samples that are in, that others may differ by in a shell | part | (0, 1) | not measured
@@ -173,28 +175,38 @@ LEAST_RADIUS = 1e-5
 MOST_RADIUS = 8.0
 # ratio of the radii of a shell, at most | factor | (1, inf) | not measured
 WIDEST = 1.5
+# of the ratio's logarithm, after a shell that has succeeded | factor | [1, 2] | not measured
+WIDENED = 1.4
 # at least | factor | (1, inf) | not measured
 THINNEST = 1.01
 # of the way to the nearest other mean, that shells are followed | part | (0, 1) | not measured
 PART_OF_THE_WAY = 0.75
 # ranges of log s to begin with | of the precision's logarithm | (0, inf) | not measured
-RANGE = 0.25
+RANGE = 0.4
 # shells and ranges that are not divided any more | standard deviations of a component's samples | (0, inf) | not
 # measured
-THIN = 0.05
+THIN = 0.4
 # of tables, up to eight standard deviations and beyond | shells | [1, inf) | not measured
-SHELLS = (40, 16)
+SHELLS = (24, 8)
 # that are bounded at a time | cells | [2, inf) | not measured
 HULL_BATCH = 512
 # of one check | cells | [1, inf) | not measured
 MOST_HULL_CELLS = 1_000_000
-# of one check | samples in cells | [1, inf) | argument: some minutes
-MOST_HULL_TERMS = 500_000_000
+# of one check | samples in cells | [1, inf) | argument: a quarter of an hour
+MOST_HULL_TERMS = 2_000_000_000
 # what is asked for, times that: a bound above it is not improved | factor | (1, inf) | not measured
 HOPELESS = 3.0
 # y of samples that count as of minus that in masses | nats below 0 | (0, inf) | not measured
 OUT = 20.0
 # of tables, at most 0 | logarithms | (-700, 0] | not measured
 LOG_SCALES = (-10.0, -7.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0)
+# that prices are raised by at the corners of a cell, at most, which is bounded by these | nats | [0, inf) | not
+# measured
+MOST_RAISED = 1.6
+# of which a draft consists, that says whether all samples are asked about a cell | samples | [1, inf) | not measured
+OF_DRAFT = 2_000
+# what is asked for, times that: of a cell whose draft says more they are not | factor | (0, inf) | argument: a draft's
+# sums are off by a few of a hundred
+DRAFTED = 1.1
 # that take as long as what does not depend on their number | samples of a cell | [0, inf) | not measured
 CALL = 5_000

@@ -12,7 +12,9 @@ from gopfast.checker import ProofError, hull
 from gopfast.checker.tuning import LEAST_RADIUS
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.tuning import (
+    HULL_ALONE_FOR_SEARCH as ALONE_FOR_SEARCH,
     HULL_FOR_SEARCH as FOR_SEARCH,
+    HULL_LATEST as LATEST,
     HULL_MORE,
     HULL_OF_LOST as OF_LOST,
     HULL_UNTIL_SHOWN as UNTIL_SHOWN,
@@ -105,7 +107,7 @@ class HullRecord:
             cut = hull.left(totals[0], (K - 1) * limit, lower)
             most = 0.0
             for k, ball in enumerate(balls[0]):
-                inner, _ = ball.radii(limit, cut)
+                inner, _ = ball.radii(limit, cut, is_first=True)
                 needed = hull.needed_radius(first, second, k, inner)
                 if not needed < math.inf:
                     break
@@ -124,10 +126,13 @@ class ShownHull(Learner):
     bound : HullBound
         Which tells the record.
     record : HullRecord
+    is_alone : bool
+        Whether no other bound is of use, so that there is no one to leave time for.
     """
 
-    def __init__(self, bound, record):
-        self.bound, self.record, self.limit, self.until, self.last = bound, record, bound.limit, None, math.inf
+    def __init__(self, bound, record, is_alone=False):
+        self.bound, self.record, self.limit, self.is_alone = bound, record, bound.limit, is_alone
+        self.until = None
 
     @property
     def n_terms(self):
@@ -143,9 +148,11 @@ class ShownHull(Learner):
         """Take a step of the bound, or have what it has come to shown; return whether there are more."""
         self.bound.limit = self.limit
         if self.until is None:
-            now = time.monotonic()
-            self.until, self.last = (now + part * (deadline - now) for part in (FOR_SEARCH, UNTIL_SHOWN))
+            now, first = time.monotonic(), ALONE_FOR_SEARCH if self.is_alone else FOR_SEARCH
+            self.until, self.last, self.late = (now + part * (deadline - now) for part in (first, UNTIL_SHOWN, LATEST))
         if time.monotonic() < self.until and self.bound.step(min(deadline, self.until)):
             return True
-        self.lower = min(self.record.show(min(deadline, self.last)), self.bound.lower)
+        # what nothing else can prove, or what is all there is to prove, may be shown a little late
+        is_late = self.is_alone or self.bound.lower >= self.limit
+        self.lower = min(self.record.show(self.late if is_late else self.last), self.bound.lower)
         return False

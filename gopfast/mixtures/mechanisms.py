@@ -42,6 +42,7 @@ from gopfast.mixtures.tuning import (
     BEFORE_COVER,
     BEFORE_HULL,
     CORNERS_COST,
+    HULL_ALONE,
     MOST_AT_ONCE,
     MOST_BEFORE_PRICES,
     MOST_CHAINED,
@@ -482,7 +483,7 @@ class Hull(Early):
         plan.begun("single components are priced in the hull of the means")
         record = None if plan.blocks is None else plan.blocks.hull
         bound = HullBound(plan.family, solution, limit, plan.threads, record)
-        return bound if record is None else ShownHull(bound, record)
+        return bound if record is None else ShownHull(bound, record, plan.family.n_columns >= HULL_ALONE)
 
 
 class Cover(Early):

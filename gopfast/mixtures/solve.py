@@ -275,10 +275,14 @@ class MixtureSearch:
         notes = [*self.session.notes, *memory_notes(self.search)]
         if self.proof is not None:
             notes.append(WITHOUT)
-            with np.errstate(all="ignore"):
-                proved = self._finish_proof(solution, fields["lower_bound"])
+            proved, reason = None, "its arithmetic is not accurate enough for these data"
+            try:
+                with np.errstate(all="ignore"):
+                    proved = self._finish_proof(solution, fields["lower_bound"])
+            except KeyboardInterrupt:  # what the search has found is kept
+                reason = "Ctrl-C ended it"
             if proved is None:
-                notes.append("no proof was written: its arithmetic is not accurate enough for these data")
+                notes.append(f"no proof was written: {reason}")
             else:
                 lower, proof = proved
                 proof = Proof(proof) if self.proof is True else proof

@@ -33,6 +33,9 @@ MOST_AT_ONCE = 10_000
 BEFORE_HULL = 6
 # the same of sets of columns | parameters | [0, inf) | docs/notebook/many_columns.md
 BEFORE_COVER = 8
+# from which on other bounds are of no use for a proof: they have no time then | columns | [2, inf) |
+# docs/notebook/many_columns.md
+HULL_ALONE = 7
 
 # [third_step, distal, covariates] Three-step analyses.
 
@@ -285,10 +288,15 @@ COEFFICIENT_PROOF_TURNS = 2
 # that the first prices lose, by which a component may save more than the incumbent's, tried one after the other | part
 # | (0, 1) | not measured
 HULL_OF_LOST = (0.05, 0.3)
+# of the time that is left, for the search there | part | (0, 1) | not measured
+HULL_ALONE_FOR_SEARCH = 0.5
 # of the time that is left, for the search | part | (0, 1) | not measured
 HULL_FOR_SEARCH = 0.3
-# and until the checker's arithmetic is to have shown what was found: others have the rest | part | (0, 1) |
-# not measured
+# until what nothing else proves is to have been shown, maybe after the time limit | part of the time that is left |
+# [1, 2) | argument: a quarter of the time limit more, for all that the search has found
+HULL_LATEST = 1.25
+# and until the checker's arithmetic is to have shown what was found, where that is not all: others have the rest | part
+# | (0, 1) | not measured
 HULL_UNTIL_SHOWN = 0.6
 # above what shells show | relative | (0, 1) | argument: shells of other radii differ by less, and by rounding
 HULL_MORE = 1e-9

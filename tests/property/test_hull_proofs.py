@@ -1,6 +1,8 @@
 """Proofs in the hull of means: the checker's bounds against components by definition, files accepted and refused."""
 
 import math
+import os
+import signal
 import time
 from types import SimpleNamespace
 
@@ -350,6 +352,58 @@ def test_components_within_reach_save_no_more_than_the_cut(shape, d, free):
     assert near > 100
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("n", "d", "K", "free"), [(60, 2, 2, 0), (200, 5, 3, 0), (200, 5, 3, 1), (150, 9, 4, 1)])
+def test_corners_never_deny_what_a_component_of_their_cell_saves(shape, n, d, K, free):
+    """A cell with a component that saves a little more than is asked is never done."""
+    rng = np.random.default_rng([n, d, K, free, len(shape), 59])
+    told = []
+    for _ in range(3):
+        stage, prices = stage_of(rng, shape, n, d, K, free)
+        axes = np.linalg.svd(stage.means - stage.means.mean(axis=0))[2]
+        for q in (0, K - 1):
+            turned = stage.x @ axes.T
+            places = hull_cells.Places(stage, turned[:, :q], turned[:, q:])
+            for _ in range(10):
+                m, s = some_component(rng, stage)
+                value, slack = saved_at(stage, prices, m, s), 1e-9 * (1.0 + np.abs(prices).max())
+                point, width = axes @ m, rng.choice([1e-3, 0.1, 0.5, 1.0])
+                at = np.append(np.append(point[:q], np.linalg.norm(point[q:])), math.log(s))
+                sides = width * rng.random((2, q + 2)) * np.append(np.ones(q + 1), 0.5 * free)
+                low, high = at - sides[0], at + sides[1]
+                low[q], high[-1] = max(low[q], 0.0), min(high[-1], 0.0)
+                assert min(hull_cells.Corners(places, 1.0, len).raises(low, high)) >= 0.0
+                for enough in (value - slack, 0.9 * value):
+                    corners = hull_cells.Corners(places, enough, lambda n: None)
+                    if enough > slack:
+                        for part in (0.01, 0.5):  # of cells that share a corner with it
+                            corners.say(low, low + part * (high - low), -1.0)
+                        assert not corners.say(low, high, rng.uniform(-3.0, 0.0)), (shape, q, width)
+                if width < 0.01:
+                    enough = 1.05 * places.bound(at, at, -1.0, -math.inf) + 0.02 * stage.total_weight
+                    told.append(hull_cells.Corners(places, enough, lambda n: None).say(low, high, -1.0))
+    assert all(told) and told, "small cells are done by little more than a component of theirs"
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_corners_lose_what_is_of_second_order(free):
+    """And no less than that: the raise is the tangent's distance from the concave term, at any corner."""
+    rng = np.random.default_rng([free, 61])
+    stage, _ = stage_of(rng, "normal", 60, 5, 3, free)
+    corners = hull_cells.Corners(hull_cells.Places(stage, stage.x[:, :2], stage.x[:, 2:]), 1.0, len)
+    for _ in range(100):
+        low = np.append(rng.uniform(0.0, 3.0, 3), -free * rng.uniform(1.0, 2.0))
+        high = low + rng.choice([1e-4, 0.01, 0.5, 1.0]) * rng.random(4) * np.array([1.0, 1.0, 1.0, free])
+        center = 0.5 * (low[:3] + high[:3])
+        width = high[3] - low[3]
+        s0 = math.exp(low[3]) * (math.expm1(width) / width if width else 1.0)
+        for log, found in zip((low[3], high[3]), corners.raises(low, high), strict=True):
+            s = math.exp(log)
+            # tangent at (s0 center, s0) less the term, in (s g, s)
+            more = 0.5 * s * np.square(low[:3] - center).sum() + 2.5 * (s / s0 - 1.0 - math.log(s / s0))
+            assert more - 1e-13 <= found <= more * (1 + 1e-8) + 1e-10
+
+
 def test_no_component_of_responsibilities_is_wider_than_the_root():
     rng = np.random.default_rng(47)
     for _ in range(50):
@@ -381,6 +435,44 @@ def test_the_hull_counts_for_a_proof_once_the_checker_has_shown_it(shown, lower)
     assert [learner.step(deadline), learner.lower, learner.step(deadline), learner.lower] == [True, -math.inf] * 2
     assert not learner.step(deadline) and learner.lower == lower and bound.limit == 8.0
     assert deadline - 0.5e6 < asked[0] < deadline  # others have a part of the time
+
+
+def test_what_nothing_else_proves_or_needs_has_all_time_to_be_shown_and_a_quarter_more():
+    asked = []
+    bound = SimpleNamespace(limit=9.0, lower=9.0, n_terms=7, n_passes=1, step=lambda deadline: False)
+    learner = ShownHull(bound, SimpleNamespace(show=lambda until: asked.append(until) or 8.9))
+    learner.limit, deadline = 9.0, time.monotonic() + 1e6
+    assert not learner.step(deadline) and asked == [pytest.approx(deadline + 0.25e6)] and learner.lower == 8.9
+    bound.lower = 1.0
+    learner = ShownHull(bound, SimpleNamespace(show=lambda until: asked.append(until) or 0.5), is_alone=True)
+    assert not learner.step(deadline) and asked[1] == pytest.approx(asked[0]) and learner.lower == 0.5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize(("place", "name", "is_written"), [
+    (hull, "in_a_shell", True), (hull_cells, "gains", True), (file.Writer, "finish", False),
+])  # fmt: skip
+def test_ctrl_c_while_it_is_shown_or_written_leaves_what_is_known(place, name, is_written, tmp_path, monkeypatch):
+    """In the checker's arithmetic within the search, and at the end of the file."""
+    own, _ = problem(5_000, 5, 3, 16.0, 3)
+    inner, calls = getattr(place, name), []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return inner(*arguments)
+
+    monkeypatch.setattr(place, name, interrupted)
+    result = gopfast.solve(own, proof=str(tmp_path / "proof.npz"), time_limit=60)
+    monkeypatch.undo()
+    assert calls and result.lower_bound <= result.objective
+    assert [entry.name for entry in tmp_path.iterdir()] == (["proof.npz"] if is_written else [])
+    if is_written:
+        assert result.status == "INTERRUPTED"
+        assert check(str(tmp_path / "proof.npz"), own.X, problem=own).lower_bound == result.lower_bound
+    else:
+        assert any("no proof was written: Ctrl-C" in note for note in result.notes) and result.proof is None
 
 
 def test_what_there_is_no_time_to_show_is_not_in_the_proof():

@@ -664,7 +664,7 @@ class Factors(Mechanism):
 class RoughPrices(Mechanism):
     """Prices of mixtures of a known covariance matrix, no better than is asked for."""
 
-    name, theory = "rough_prices", "(P1)"
+    name, theory = "rough_prices", "(TF3)"
     what = "bounds mixtures of a fixed covariance matrix by prices alone, no more exactly than what is missing asks for"
     hands_over, back_off = ("floor",), "once little is missing, where searches are as soon done"
 

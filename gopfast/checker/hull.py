@@ -23,11 +23,11 @@ import numpy as np
 from .entries import numbers
 from .errors import ProofError
 from .families import LOG_2_PI
-from .hull_bounds import bend_of_precisions, in_a_shell, in_all_directions, radius_around
+from .hull_bounds import bend_of_precisions, in_a_shell, in_all_directions, is_slow, radius_around
 from .hull_cells import saves_at_most
 from .leaf import sum_from_below
 from .rounding import UNIT, Interval, down, up
-from .tuning import HULL_TURNS as TURNS, LEAST_RADIUS, MOST_RADIUS, SLOW_TURNS, THINNEST, WIDENED, WIDEST
+from .tuning import HULL_TURNS as TURNS, LEAST_RADIUS, MOST_RADIUS, THINNEST, WIDENED, WIDEST
 
 FAMILIES = "known", "spherical"
 ARRAYS = "hull_prices", "hull_means", "hull_precisions", "hull_limits"
@@ -124,10 +124,10 @@ class Ball:
             if value <= enough:
                 self.scale = scale
                 return value
-            is_slow = -math.inf < enough and found < math.inf and not SLOW_TURNS * (found - value) > value - enough
+            before = found
             if value < found:
                 found, self.scale = value, scale
-            if is_slow:  # what turns gain becomes less: they will not do
+            if is_slow(before, value, enough):
                 break
             scale = following
         away = np.maximum(0.0, np.maximum(inner - self.lengths, self.lengths - outer))

@@ -82,6 +82,11 @@ def total(saved, masses, total_weight, scale):
     return (saved + total_weight * rest) * (1 + 16 * UNIT)
 
 
+def is_slow(before, value, enough):
+    """Return whether a turn has gained too little for others to do, as these gain less."""
+    return math.isfinite(enough) and math.isfinite(before) and not SLOW_TURNS * (before - value) >= value - enough
+
+
 def in_all_directions(tops, slopes, units, weights, total_weight, scale, enough, others=0.0):
     """
     Bound what a component saves, by tops less the scale; other parameters as of `gains`.
@@ -101,11 +106,11 @@ def in_all_directions(tops, slopes, units, weights, total_weight, scale, enough,
         value = float(total(gains(tops + scale, slopes, units, weights), masses, total_weight, scale))
         if turn and not value < found:
             break
-        # what turns gain becomes less: they will not do
-        is_slow = turn and -math.inf < enough < value and SLOW_TURNS * (found - value) < value - enough
-        found = min(found, value)
+        before, found = found, min(found, value)
         following = min(0.0, math.log(max(masses, TINY) / total_weight))
-        if found <= enough or is_slow or found > HOPELESS * enough or abs(following - scale) < 1e-3:
+        if found <= enough or found > HOPELESS * enough or is_slow(before, value, enough):
+            break
+        if abs(following - scale) < 1e-3:
             break
         scale = following
     return found

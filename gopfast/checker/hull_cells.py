@@ -273,7 +273,8 @@ def saves_at_most(stage, radii, cut):
     q = J - 1 if d - J + 1 >= 2 else d
     turned, means = (stage.x - origin) @ axes.T, (stage.means - origin) @ axes.T
     places = Places(stage, turned[:, :q], turned[:, q:])
-    draft = Places(stage, turned[:, :q], turned[:, q:], max(1, len(turned) // OF_DRAFT))
+    step = len(turned) // OF_DRAFT
+    draft = Places(stage, turned[:, :q], turned[:, q:], step) if step > 1 else None
     means = np.column_stack([means[:, :q], np.linalg.norm(means[:, q:], axis=1)])
     apart = np.linalg.norm(stage.means[:, np.newaxis] - stage.means, axis=2)
     most = PART_OF_THE_WAY * (apart + stage.diameter * np.eye(J)).min(axis=1)
@@ -302,8 +303,12 @@ def saves_at_most(stage, radii, cut):
         for i in np.flatnonzero(found > cut):
             if corners.are_near(low[i], high[i]):
                 found[i] = cut if corners.say(low[i], high[i], scale) else math.inf
-            elif found[i] <= HOPELESS * cut and draft.bound(low[i], high[i], scale, cut) <= DRAFTED * cut:
-                terms.add(0, len(stage.x))
+            elif found[i] <= HOPELESS * cut:
+                if draft is not None:
+                    terms.add_samples(len(draft.prices))
+                    if not draft.bound(low[i], high[i], scale, cut) <= DRAFTED * cut:
+                        continue
+                terms.add_samples(len(stage.x))
                 found[i] = places.bound(low[i], high[i], scale, cut)
         left = np.flatnonzero(~(found <= cut))
         halves = _halved(low[left], high[left], own[left], d)

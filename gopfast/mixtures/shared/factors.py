@@ -57,8 +57,7 @@ class FactorBound(KnownCovariances):
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
-        search = partial(RoughSearch, rough=self._rough(), prices=prices) if self._rough() else FixedSearch
-        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, search)
+        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._kind(FixedSearch))
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
@@ -142,12 +141,10 @@ class FactorBound(KnownCovariances):
         rough = ROUGHLY * min(self.limit - self.lower, self.slices.total)
         return rough if rough > LEAST_ROUGH else 0.0
 
-    def _made(self, family, starts):
-        """Return the search of a family."""
+    def _kind(self, exact):
+        """Return what makes searches at present: such as may lose something, or exact ones as given."""
         rough = self._rough()
-        if not rough:
-            return super()._made(family, starts)
-        return RoughSearch(1.0, family, 0.0, self.epsilon, self.plan, rough, self.prices, **starts)
+        return partial(RoughSearch, rough=rough, prices=self.prices) if rough else exact
 
     def _count(self, terms):
         """Count work of cells, as if it were passes."""

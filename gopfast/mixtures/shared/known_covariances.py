@@ -8,6 +8,7 @@ Theory: (T6) and (T8) of docs/theory/shared.md, (TF3) of docs/theory/factors.md.
 
 import math
 import time
+from functools import partial
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Vertex:
         """How much higher beta can become, about."""
         return 0.0 if self.search is None else max(0.0, self.search.upper - self.beta)
 
-    def can_go_on(self, rough=0.0):
+    def can_go_on(self, rough):
         """Return whether the search behind it, or one that may lose so much less, has more to tell."""
         return self.search is not None and (not self.search.is_over or self.search.rough > rough)
 
@@ -129,8 +130,10 @@ class KnownCovariances(Learner):
         family, B = self.slices.known(vertex.A)
         vertex.back = np.linalg.pinv(B)
         means = self.means if vertex.means is None else vertex.means
-        return self._made(family, {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False})
+        starts = {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False}
+        made = self._kind(partial(FixedSearch, first_nodes=FIRST_NODES))
+        return made(1.0, family, 0.0, self.epsilon, self.plan, **starts)
 
-    def _made(self, family, starts):
-        """Return the search of a family."""
-        return FixedSearch(1.0, family, 0.0, self.epsilon, self.plan, FIRST_NODES, **starts)
+    def _kind(self, exact):
+        """Return what makes searches at present: exact ones as given, unless subclasses have others."""
+        return exact

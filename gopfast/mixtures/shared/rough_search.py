@@ -44,9 +44,9 @@ class RoughSearch(FixedSearch):
         end, passes = time.monotonic() + seconds, 0
         if self.bound is None:
             passes = super().go_on(seconds)
-            self.n_nodes = AS_NODES
             if self.done or not math.isfinite(self.upper):
                 return passes
+            self.n_nodes = AS_NODES
             self.bound = self.prices.learner(self.plan, self.solution, self.upper, self.rough)
         bound = self.bound
         before, terms = bound.n_passes, bound.n_terms

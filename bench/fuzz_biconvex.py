@@ -17,7 +17,7 @@ with proofs that are checked, forged, and searched for where there is none (`fuz
 Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
 
 Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED] [--statuses SHARE]
-     [--functions SHARE] [--proofs SHARE]
+     [--functions SHARE] [--proofs SHARE] [--ends SHARE]
 """
 
 import argparse
@@ -35,7 +35,7 @@ import gopfast
 from gopfast import BiconvexProblem, Status
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from fuzzing import function_proofs, functions as with_functions, statuses as known_statuses
+from fuzzing import ends, function_proofs, functions as with_functions, statuses as known_statuses
 
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
@@ -580,11 +580,18 @@ def one(seed, scip_share, scip_seconds, audit_share, time_limit):
     return instance.kind, result.status.name, wrong
 
 
-def one_with_functions(seed, audit_share, time_limit, proof_share=0.0):
-    """Draw a problem with exponentials, logarithms and powers, solve and check it: kind, status and what is wrong."""
+def one_with_functions(seed, audit_share, time_limit, proof_share=0.0, end_share=0.0):
+    """
+    Draw a problem with exponentials, logarithms and powers, solve and check it: kind, status and what is wrong.
+
+    A share has its optimum at the end of a domain.
+    """
     rng = np.random.default_rng((seed, 2))
-    instance = with_functions.draw(rng)
-    points = with_functions.feasible_points(instance, rng)
+    if np.random.default_rng((seed, 5)).random() < end_share:
+        instance, points = ends.draw(rng), []
+    else:
+        instance = with_functions.draw(rng)
+        points = with_functions.feasible_points(instance, rng)
     try:
         problem = instance.problem()
         result = gopfast.solve(problem, n_threads=1, random_state=seed, time_limit=time_limit,
@@ -622,6 +629,7 @@ def main():
     parser.add_argument("--statuses", type=float, default=0.5, help="share of problems whose status is known")
     parser.add_argument("--functions", type=float, default=0.2, help="share of problems with exponentials and the like")
     parser.add_argument("--proofs", type=float, default=0.3, help="share of these that are proved and checked")
+    parser.add_argument("--ends", type=float, default=0.2, help="share of these that end where a power begins")
     parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
     arguments = parser.parse_args()
@@ -634,7 +642,7 @@ def main():
         share = np.random.default_rng((seed, 3)).random()
         if share < arguments.functions:
             kind, status, wrong = one_with_functions(
-                seed, arguments.audits, arguments.limit, arguments.proofs
+                seed, arguments.audits, arguments.limit, arguments.proofs, arguments.ends
             )
         elif np.random.default_rng((seed, 0)).random() < arguments.statuses:
             kind, status, wrong = one_status(seed, arguments.scip_limit if arguments.scip else 0.0, arguments.limit)
@@ -650,7 +658,7 @@ def main():
     print(f"seeds {arguments.seed if arguments.only is None else seed - 1} to {seed - 1}")
     print("| kind | problems | failures | " + " | ".join(names) + " |")
     print("| --- " * (3 + len(names)) + "|")
-    kinds = [kind for kind in (*KINDS, *known_statuses.KINDS, *with_functions.KINDS) if counts[kind]]
+    kinds = [kind for kind in (*KINDS, *known_statuses.KINDS, *with_functions.KINDS, *ends.KINDS) if counts[kind]]
     for kind in [*kinds, "all"]:
         row = [counts[kind], failed[kind], *(statuses[kind, name] for name in names)]
         if kind == "all":

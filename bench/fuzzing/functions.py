@@ -45,7 +45,10 @@ class Instance:
 
     Rows are (terms, upper bound); `point` meets all, but where it is None: then they contradict each other. Equations
     are (terms, value, low, high): terms + s == value with low <= s <= high, their variables coming behind the others.
+    Of a solution arguments may be below 0 by `rounding` of their terms.
     """
+
+    rounding = ROUNDING
 
     def __init__(self, kind, objective, rows, equations, low, high, sense, point):
         self.kind, self.objective, self.rows, self.equations = kind, objective, rows, equations
@@ -69,7 +72,7 @@ class Instance:
         """What rounding may change of the objective, of its terms and by their arguments, which matter near 0."""
         z, total = z[: len(self.low)], 0.0
         for term in self.objective:
-            ends = [value_of(term, z, ROUNDING, side * ROUNDING) for side in (-1, 0, 1)]
+            ends = [value_of(term, z, self.rounding, side * ROUNDING) for side in (-1, 0, 1)]
             total += max(abs(end - ends[1]) for end in ends) + 1e-12 * (1 + abs(ends[1]))
         return total
 
@@ -267,10 +270,10 @@ def wrong(instance, result, points, rel_tol=1e-6):
         return [*found, "OPTIMAL without a solution"] if result.status.name == "OPTIMAL" else found
     with precisely():
         z = result.solution.z.tolist()
-        violation = instance.violation(z, ROUNDING)
+        violation = instance.violation(z, instance.rounding)
         if violation > 1.01e-8:
             found.append(f"{result.status.name} with violation {float(violation):.3g}")
-        value, size = instance.value(z, ROUNDING)
+        value, size = instance.value(z, instance.rounding)
         if abs(sign * value - mpmath.mpf(result.objective)) > instance.sensitivity(z):
             found.append(f"objective {result.objective} where the solution has {float(sign * value)}")
         least = points[0][0] if points else value

@@ -48,12 +48,17 @@ class Applied(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A constraint ``lower <= polynomial <= upper``; a definition's says what a variable is that was made."""
+    """
+    A constraint ``lower <= polynomial <= upper``.
+
+    A definition's says what a variable is that was made: `defined`, or if that is None the last in it.
+    """
 
     polynomial: dict
     lower: float
     upper: float
     is_definition: bool = False
+    defined: int | None = None
 
 
 @dataclass
@@ -223,8 +228,10 @@ class Composition:
             return self._real_power(p, float(exponent))
         if exact < 0:
             return self.over({ONE: 1.0}, self.power(p, -exact))
+        if exact.denominator > 1 and exact.numerator > 1:
+            return self._real_power(p, float(exponent))
         if exact.denominator > 1:
-            return self._root(self._with_whole_power(self._nonnegative(p), exact.numerator), exact.denominator)
+            return self._root(self._nonnegative(p), exact.denominator)
         return self._with_whole_power(p, exact.numerator)
 
     def raised(self, p, q):
@@ -338,11 +345,23 @@ class Composition:
         return p
 
     def size(self, p):
-        """Magnitude of a polynomial: the root of its square."""
+        """Magnitude of a polynomial: the sum of its positive and its negative part, of which one is 0 (XF2)."""
         low, high = self.range(p)
         if low >= 0.0:
             return p
-        return scaled(p, -1.0) if high <= 0.0 else self._root(self.power(p, 2), 2)
+        if high <= 0.0:
+            return scaled(p, -1.0)
+        r = self._variable_for(p)
+        if ("size", r) not in self.made:
+            t = self._made(("size", r), "size", (0.0, max(-low, high)), Definition({(r, r): 1.0}, {ONE: 1.0}, 2))
+            above, below = (
+                self._made(("part", half, r), "part", (0.0, end), Definition({(t,): 0.5, (r,): half}, {ONE: 1.0}, 1))
+                for half, end in ((0.5, high), (-0.5, -low))
+            )
+            for sign, whole in ((1.0, t), (-1.0, r)):
+                self.rows.append(Row({(whole,): 1.0, (above,): -1.0, (below,): -sign}, 0.0, 0.0, True, t))
+            self.rows.append(Row({(above, below): 1.0}, 0.0, 0.0, True, t))
+        return variable(self.made["size", r])
 
     def range(self, p):
         """Interval that holds the values of a polynomial within the variables' bounds."""
@@ -429,8 +448,8 @@ def _without_unused(model):
     n, own = model.n_own, {}
     for row in model.rows:
         if row.is_definition:
-            # the last of its variables is the one that it defines
-            own.setdefault(max(i for monomial in row.polynomial for i in monomial), []).append(row)
+            last = max(i for monomial in row.polynomial for i in monomial)
+            own.setdefault(last if row.defined is None else row.defined, []).append(row)
     needed, waiting = set(range(n)), []
 
     def ask(*polynomials):
@@ -454,7 +473,7 @@ def _without_unused(model):
         return {tuple(sorted(place[i] for i in monomial)): a for monomial, a in p.items()}
 
     rows = [
-        row._replace(polynomial=moved(row.polynomial)) for row in model.rows
+        row._replace(polynomial=moved(row.polynomial), defined=None) for row in model.rows
         if all(i in needed for monomial in row.polynomial for i in monomial)
     ]  # fmt: skip
     definitions = []

@@ -65,3 +65,9 @@ GIVEN_AWAY = 1e-9
 
 # of a row's other terms | relative to their sizes | thousands of u (V9), (R1)
 CUT_MARGIN = 1e-12
+
+# [domain_ends] Arguments of functions (XF4).
+
+# of an argument that is made of other functions' values | its terms' magnitudes | 2 u of each value, and u of the sum;
+# an estimate, in no bound (XF4)
+ARGUMENT_ROUNDING = 2.0**-51

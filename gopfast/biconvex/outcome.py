@@ -1,7 +1,11 @@
-"""What a biconvex search ends with, and the result made of it in the user's sense and units."""
+"""What a biconvex search ends with, and the result made of it in the user's sense and units.
+
+Theory: (XF4) of docs/theory/functions.md.
+"""
 
 import numpy as np
 
+from gopfast.biconvex.polynomial import PolynomialProblem
 from gopfast.biconvex.result import BiconvexSolution, make
 from gopfast.biconvex.start_kinds import KINDS
 from gopfast.biconvex.tuning import FEASIBILITY_TOL, MOST_SHOWN, NOTEWORTHY, REL_TOL, SAME_END
@@ -48,7 +52,8 @@ def result_of(problem, preparation, found, seconds):
     solution, value = None, np.inf  # minimised
     if found.point is not None and status is not Status.INFEASIBLE:
         z = np.clip(found.point[: problem.n_variables], problem.lower, problem.upper)
-        solution = BiconvexSolution(z=z, names=problem.names, violations=problem.violations(z))
+        z, violations = _at_ends(problem, z, sign)
+        solution = BiconvexSolution(z=z, names=problem.names, violations=violations)
         value = sign * problem.objective(z)
         if not (solution.max_violation <= FEASIBILITY_TOL and np.isfinite(value)):
             solution, value = None, np.inf
@@ -89,6 +94,19 @@ def result_of(problem, preparation, found, seconds):
         history=np.vstack([history[:-1], last]), notes=notes, branching=options.branching or "bisect",
         subproblem=options.subproblem, starts=_starts(preparation.endings, value, found.epsilon), **found.fields,
     )  # fmt: skip
+
+
+def _at_ends(problem, z, sign):
+    """Return a point and its violations, or a better one near it, at the ends of functions' domains exactly (XF4)."""
+    found = [(z, problem.violations(z))]
+    if isinstance(problem, PolynomialProblem):
+        found += [(near, problem.violations(near)) for near in problem.near_ends(z)]
+    if len(found) == 1:
+        return found[0]
+    feasible = [pair for pair in found if pair[1].max(initial=0.0) <= FEASIBILITY_TOL]
+    # where a power is defined to the tolerance alone, the user's own formula has no value
+    inside = [pair for pair in feasible if problem.is_inside(pair[0])]
+    return min(inside or feasible, key=lambda pair: sign * problem.objective(pair[0]), default=found[0])
 
 
 def _starts(endings, value, epsilon):

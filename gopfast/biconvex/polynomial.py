@@ -8,7 +8,7 @@ Theory: (XP1) of docs/theory/polynomials.md; (XF2) of docs/theory/functions.md.
 import json
 import keyword
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from gopfast.annotations import FloatArray, Sense
 from gopfast.biconvex import atoms, nl, records
 from gopfast.biconvex.atoms import Atom
 from gopfast.biconvex.composition import Applied, Composition, Model, Row, degree, evaluated
+from gopfast.biconvex.domain_ends import DomainEnds, applied
 from gopfast.biconvex.formulas import Formulas
 from gopfast.biconvex.problem import FILE_KEYS, BiconvexProblem
 from gopfast.biconvex.products import lifted
@@ -145,7 +146,7 @@ class PolynomialProblem:
         return cls.of_model(nl.read(path))
 
     def _take(self, model):
-        self._model = model
+        self._model, self._ends = model, DomainEnds(model)
         self.n_variables = n = model.n_own
         self.names, self.sense, self.name = tuple(model.names[:n]), model.sense, model.name
         self.lifted, self._pairs, places = lifted(model)
@@ -170,8 +171,12 @@ class PolynomialProblem:
         return self._model.is_quadratic
 
     def objective(self, point: ArrayLike) -> float:
-        """Evaluate the objective at a point (n,), as `BiconvexProblem.objective`; NaN where it is not defined."""
-        z = self.completed(point)
+        """
+        Evaluate the objective at a point (n,), as `BiconvexProblem.objective`; NaN where it is not defined.
+
+        Arguments of functions are evaluated in rational arithmetic, as far as they are made of no other functions.
+        """
+        z = self._precisely(point)
         return self.lifted.objective(z) if np.isfinite(z).all() else math.nan
 
     def violations(self, point: ArrayLike) -> FloatArray:
@@ -185,10 +190,20 @@ class PolynomialProblem:
         Returns
         -------
         ndarray, shape (n_rows + n,)
-            Infinite where formulas are not defined.
+            Infinite where formulas are not defined. Arguments of functions are evaluated as by `objective`; where they
+            are made of other functions' values, the greatest violation counts that their rounding may bring.
         """
-        z = self.completed(point)
+        found = [self._violations(self._precisely(point))]
+        if np.isfinite(found[0]).all() and self._ends.has_unknown:
+            found += [self._violations(self._precisely(point, shift)) for shift in (-1, 1)]
+        return np.maximum.reduce(found)
+
+    def _violations(self, z):
         return self.lifted.violations(z)[self._own] if np.isfinite(z).all() else np.full(len(self._own), math.inf)
+
+    def near_ends(self, point: ArrayLike) -> Iterator[FloatArray]:
+        """Return points near one, at which arguments of functions are exactly 0 that nearly are there."""
+        return self._ends.near(self._point(point))
 
     def exact(self, point: ArrayLike) -> tuple[Fraction, bool]:
         """
@@ -216,11 +231,27 @@ class PolynomialProblem:
         ndarray, shape (lifted.n_variables,)
             NaN or infinite where a quotient is not defined; 0 for the root of a negative number, whose row tells of it.
         """
+        with np.errstate(all="ignore"):
+            return np.array(_completed(list(self._point(point)), self._model, self._pairs))
+
+    def _point(self, point):
         z = checks.real_array("point", point)
         if z.shape != (self.n_variables,):
             raise InputError(f"point must have shape ({self.n_variables},); got {z.shape}")
+        return z
+
+    def _precisely(self, point, shift=0):
+        """Return the completed point, with arguments of functions in rational arithmetic where that is defined."""
+        z = self._point(point)
+        values = self._ends.values(z, shift) if self._ends.matters else None
+        if values is None:
+            return self.completed(z)
         with np.errstate(all="ignore"):
-            return np.array(_completed(list(z), self._model, self._pairs))
+            return np.array(_with_products(values, self._pairs))
+
+    def is_inside(self, point: ArrayLike) -> bool:
+        """Return whether powers and roots are defined at a point, not only to the tolerance."""
+        return self._ends.is_inside(self._point(point))
 
     @property
     def model(self) -> Model:
@@ -326,7 +357,7 @@ def _completed(values, model, pairs):
         if isinstance(made, Applied):
             if values and isinstance(values[0], Fraction):
                 return None
-            values.append(_applied(made, float(values[made.argument])))
+            values.append(np.float64(applied(made, float(values[made.argument]))))
             continue
         above, below, order = made
         numerator, denominator = evaluated(above, values), evaluated(below, values)
@@ -334,17 +365,13 @@ def _completed(values, model, pairs):
             return None
         value = numerator / denominator
         values.append(value if order == 1 else max(value, 0.0) ** (1.0 / order))
+    return _with_products(values, pairs)
+
+
+def _with_products(values, pairs):
     for a, b in pairs:
         values.append(values[a] * values[b])
     return values
-
-
-def _applied(made, u):
-    """Value of a function; of what is below its domain that at 0, for a row tells of it."""
-    if made.function == "log":
-        return np.float64(math.log(u) if u > 0.0 else -math.inf)
-    domain = u if made.function == "exp" else max(u, 0.0)
-    return np.float64(atoms.value(atoms.NAMES.index(made.function), made.exponent, domain))
 
 
 def _variables(variables):

@@ -311,6 +311,18 @@ MOST_NARROWINGS = 4
 # greatest violation of a solution | relative, as of `BiconvexProblem.violations` | (0, 1e-6] | not measured
 FEASIBILITY_TOL = 1e-8
 
+# [domain_ends] Points at the ends of functions' domains (XF4).
+
+# in definitions, up to which solutions are evaluated in rationals | terms | [0, inf) | argument: microseconds each
+MOST_EXACT_TERMS = 30_000
+# an argument that is taken to be 0 at a solution | its greatest term, at least 1 | [0, 1) | not measured
+NEARLY_AT_END = 1e-9
+# of variables in such arguments, one trial after the other | bits | [1, 53] | argument: more move a point less, fewer
+# leave sums exact
+BITS_KEPT = (44, 38, 33, 28)
+# less has no more bits behind the point | a variable's unit | (0, 1] | not measured
+LEAST_SIZE = 2.0**-10
+
 # [program] Linear programs of proofs (V9).
 
 # of lifted rows | rows times bounds | [0, inf) | not measured

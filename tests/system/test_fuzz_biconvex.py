@@ -50,6 +50,14 @@ def test_statuses_that_are_known_are_right(fuzz, first):
         assert wrong == [], f"seed {seed}, {kind}, {status}"
 
 
+@pytest.mark.parametrize("first", range(0, 20 * fewer(6), 20))
+def test_solutions_at_ends_of_domains_meet_the_rows_in_forty_digits(fuzz, first):
+    for seed in range(first, first + 20):
+        kind, status, wrong = fuzz.one_with_functions(seed, 0.0, time_limit=1.0, end_share=1.0)
+        assert kind == "ends"
+        assert wrong == [], f"seed {seed}, {status}"
+
+
 def test_the_check_of_statuses_finds_what_is_wrong(fuzz):
     import numpy as np
 

@@ -264,8 +264,11 @@ class PolynomialProblem:
         return bool(self._model.atoms)
 
     def stated(self, point: ArrayLike) -> FloatArray:
-        """Return the values of the variables of `to_json`: those here, and those that formulas made."""
-        return self.completed(point)[: len(self._model.names)]
+        """Return the values of the variables of `to_json`: those here, and those that formulas made, within bounds."""
+        values = self._precisely(point)[: len(self._model.names)]
+        made = slice(self.n_variables, len(values))
+        values[made] = np.clip(values[made], self.lifted.lower[made], self.lifted.upper[made])
+        return values
 
     def to_json(self, path: annotations.Path | None = None) -> str:
         """

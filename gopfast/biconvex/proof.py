@@ -27,6 +27,7 @@ from gopfast.biconvex.tuning import (
     MOST_NODES_EACH,
     MOST_ROOT_ROUNDS,
     NARROW,
+    NEARLY_A_CASE,
     PROOF_ROUNDS as MOST_ROUNDS,
     SHARE,
     SWEEPS,
@@ -69,6 +70,8 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
         # of polynomial problems, what formulas made of quotients, roots and sums is part of what is proved
         stated = getattr(problem, "stated", np.asarray)
         z = None if result.solution is None else stated(result.solution.z)
+        if z is not None and not math.isfinite(own.violation(z)):
+            raise Unproved("the solution is outside the domain of a function")
         arrays = prove(own, claimed, result.n_nodes, seconds, z)
     except (Unproved, ProofError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error
@@ -209,6 +212,11 @@ class _Prover:
         self.rule = None
         self.cuts = Cuts(problem, bound)
         self.margin = MARGIN * (1 + abs(bound or 0.0))
+        # rows that may say that a product of two variables is 0
+        self.of_one_product = [
+            row for row, terms in enumerate(problem.polynomials[:-1])
+            if not problem.is_affine[row] and sum(a != 0 for a in terms.values()) == 1
+        ]  # fmt: skip
 
     def least(self, certificate, low, high, target=None):
         """Return what the checker makes of a certificate."""
@@ -276,6 +284,10 @@ class _Prover:
         if (low > high).any():
             self.entries.leaf(NOTHING)
             return []
+        row = self.either(solved, low, high)
+        if row is not None:
+            self.entries.split(biconvex.CASES, float(row))
+            return [(*biconvex.at_zero(j, low, high), basis) for j in biconvex.factors(self.problem, row, low, high)]
         j, point = self.where(solved, low, high)
         self.entries.split(j, point)
         first, last = high.copy(), low.copy()
@@ -392,6 +404,21 @@ class _Prover:
             if not (left.min(initial=1.0) < WORTH_A_PROGRAM):
                 break
         return low, high
+
+    def either(self, solved, low, high):
+        """Return the row, if any, of whose two cases the program's solution is in neither, or of what has no bounds."""
+        x, is_finite = solved.x[: self.problem.n], np.isfinite(solved.x).all()
+        found, most = None, NEARLY_A_CASE
+        for row in self.of_one_product:
+            pair = biconvex.factors(self.problem, row, low, high)
+            if pair is None or any(low[j] == high[j] == 0.0 for j in pair):
+                continue
+            off = min(abs(x[j]) / self.program.whole_scale[j] for j in pair) if is_finite else 0.0
+            if not np.isfinite([high[j] - low[j] for j in pair]).all():
+                off = max(off, 2 * NEARLY_A_CASE)
+            if off > most:
+                found, most = row, off
+        return found
 
     def where(self, solved, low, high):
         """Variable and point of a split: where products are furthest off, weighed with what they cost."""

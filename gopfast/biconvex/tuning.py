@@ -361,6 +361,8 @@ NEAR_END = 1e-3
 
 # [proof] Proofs (V9).
 
+# both variables of a product that is 0 at a solution: more is in neither case | their scale | (0, 1) | not measured
+NEARLY_A_CASE = 1e-6
 # for each that the search took | nodes | [1, inf) | not measured
 MOST_NODES_EACH = 5
 # beside those | nodes | [0, inf) | not measured

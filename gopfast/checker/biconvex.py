@@ -11,9 +11,11 @@ certificates are of the variables of the object and then of those that this adds
 ``splits`` and ``points`` (M,): nodes, each before all below it. A number from 0: the variable that is split at the
 point, the lower part first. -1: a leaf, which has no feasible point better than the bound, or is empty. -2: a box that
 is cut, with one node below it. -3: a box that the ranges of the problem's functions narrow, with one node below it
-(`gopfast.checker.functions`). Leaves and cuts have a certificate (`gopfast.checker.certificate`) each, in the tree's
-order: ``first``, ``second`` and ``multipliers``, of the C-th those from ``starts[C]`` to ``starts[C + 1]``. A cut also
-has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``, ``slopes`` and ``ends``: j, s and v. ``vectors`` are
+(`gopfast.checker.functions`). -4: the two cases of the row whose number is the point, which says that the product of
+two variables is 0: first that the one with the smaller number is 0, then the other. Leaves and cuts have a certificate
+(`gopfast.checker.certificate`) each, in the tree's order: ``first``, ``second`` and ``multipliers``, of the C-th those
+from ``starts[C]`` to ``starts[C + 1]``. A cut also has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``,
+``slopes`` and ``ends``: j, s and v. ``vectors`` are
 (S, n + 1). ``tangents`` (T, n + 1) are affine functions that are not negative where the rows ``hyperbolas`` (T,) hold
 (`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own. ``lines`` (L,)
 and ``line_slopes`` (L,): functions, by number from 0, and slopes of lines beside them.
@@ -40,7 +42,7 @@ from .products import range_of, taken_apart
 from .rounding import UNIT, up
 from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION
 
-LEAF, CUT, RANGES = -1, -2, -3
+LEAF, CUT, RANGES, CASES = -1, -2, -3, -4
 LARGEST = 1e100
 
 
@@ -321,6 +323,14 @@ def check_tree(problem, arrays, rule):
         if kind == RANGES:
             stack.append((low, high) if (low > high).any() else functions.narrowed(problem.functions, low, high))
             continue
+        if kind == CASES:
+            pair = factors(problem, point, low, high)
+            if pair is None:
+                raise ProofError(f"node {node}", f"row {point:g} does not say that a product is 0")
+            stack += [at_zero(j, low, high) for j in reversed(pair)]
+            if len(stack) >= MOST_DEPTH:
+                raise ProofError(f"node {node}", "the tree is too deep")
+            continue
         if kind not in (LEAF, CUT):
             raise ProofError(f"node {node}", f"there is no variable {kind}")
         own = slice(starts[n_certificates], starts[n_certificates + 1])
@@ -341,6 +351,41 @@ def check_tree(problem, arrays, rule):
     if stack:
         raise ProofError("tree", f"{len(stack)} of its parts are missing")
     return n_leaves
+
+
+def factors(problem, row, low, high):
+    """
+    Return the two variables of which one is 0 at every feasible point in a box, by a row; None if it does not say so.
+
+    Parameters
+    ----------
+    problem : BiconvexProblem
+    row : float
+        Its number.
+    low, high : ndarray, shape (n,)
+
+    Returns
+    -------
+    (int, int) or None
+    """
+    if not (0 <= row < len(problem.is_equation) and row == int(row)):
+        return None
+    terms = {pair: a for pair, a in problem.polynomials[int(row)].items() if a != 0}
+    if len(terms) != 1:
+        return None
+    ((i, j), a), = terms.items()
+    if i == 0 or i == j:
+        return None
+    signs = [1 if low[k - 1] >= 0 else -1 if high[k - 1] <= 0 else 0 for k in (i, j)]
+    # the slack a z_i z_j is not negative, and the box says that it is not positive
+    return (i - 1, j - 1) if problem.is_equation[int(row)] or a * signs[0] * signs[1] < 0 else None
+
+
+def at_zero(j, low, high):
+    """Return the part of a box, perhaps none, in which a variable is 0."""
+    low, high = low.copy(), high.copy()
+    low[j], high[j] = max(low[j], 0.0), min(high[j], 0.0)
+    return low, high
 
 
 def _leaf(rule, certificate, low, high):

@@ -244,7 +244,7 @@ def _turn(name, exponent, s):
         return u, _times(_same(s), _minus(_same(ONE), u))
     if name == "entropy":
         u = _exp(_minus(_same(s), _same(ONE)))
-        return u, (-u[1], -u[0])
+        return u, (u[1].copy_negate(), u[0].copy_negate())  # no context rounds it
     if s == 0 or (s > 0) != (exponent > 0):
         # powers above 1 rise from slope 0 on; slopes of the others are of the exponent's sign, and go to 0
         return _same(ZERO if exponent > 1 else INFINITY), nothing

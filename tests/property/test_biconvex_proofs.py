@@ -1,20 +1,23 @@
 """Proofs of random biconvex problems: accepted, with bounds that no point on a grid is below; changed ones are not."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import gopfast
 from gopfast.biconvex import proof
 from gopfast.biconvex.program import Program
-from gopfast.checker import ProofError, check, file
+from gopfast.checker import ProofError, biconvex, check, file
 from gopfast.datasets import load_problem
 from tests.support import proofs
 from tests.support.settings import some
 from tests.unit import test_complementarity
 
 # of the first, 4 is left out: rows that touch in a point, which tolerances of linear programs do not tell from none
+CASES = 0  # seed of a proof that has them
 SEEDS = [seed for seed in some(range(25)) if seed != 4]
 
 
@@ -66,6 +69,88 @@ def test_no_point_is_better_than_what_is_proved(seed):
         assert found.gap == pytest.approx(result.gap, rel=1e-6, abs=1e-12)
     elif result.status is gopfast.Status.INFEASIBLE:
         assert found.bound == sign * np.inf and "no point meets the constraints" in str(found)
+
+
+def with_cases(seed, n=3, m=3):
+    """
+    A bilevel linear program by the conditions of its lower level, and the pairs of which one is 0.
+
+    min c'x + d'y over x and the y that are least for b'y over s = r - A x - B y >= 0, y >= 0: multipliers mu, nu
+    without bounds, mu_k s_k = 0 as equations, nu_j y_j <= 0 and >= 0 by turns.
+    """
+    rng = np.random.default_rng([11, seed])
+    A, B = rng.integers(-5, 6, (m, n)).astype(float), rng.integers(1, 7, (m, n)).astype(float)
+    r, b = rng.integers(20, 60, m).astype(float), rng.integers(-6, 3, n).astype(float)
+    # x, y, s, mu, nu
+    size, eye = 3 * n + 2 * m, np.eye
+    rows = np.zeros((m + n, size))
+    rows[:m, : 2 * n + m] = np.hstack([A, B, eye(m)])
+    rows[m:, 2 * n + m :] = np.hstack([B.T, -eye(n)])
+    pairs = [(2 * n + k, 2 * n + m + k) for k in range(m)] + [(n + j, 2 * n + 2 * m + j) for j in range(n)]
+    quadratic = []
+    for number, pair in enumerate(pairs):
+        Q = np.zeros((size, size))
+        Q[pair] = (1.0, -2.0)[number % 2]
+        quadratic.append((Q, None, *((0.0, 0.0) if number < m else (-np.inf, 0.0) if Q[pair] > 0 else (0.0, np.inf))))
+    Q = np.zeros((size, size))
+    Q[0, 1] = 1.0
+    quadratic.append((Q, None, -np.inf, 60.0))  # x0 x1 <= 60 says nothing of the kind
+    right = np.append(r, -b)
+    problem = gopfast.BiconvexProblem(
+        np.append(rng.integers(-8, 9, 2 * n), np.zeros(size - 2 * n)).astype(float), A=rows, row_lower=right,
+        row_upper=right, quadratic_rows=quadratic, lower=np.zeros(size), upper=[10.0] * n + [np.inf] * (size - n),
+    )  # fmt: skip
+    return problem, pairs
+
+
+@pytest.mark.parametrize("seed", some(range(12)))
+def test_cases_of_products_that_are_zero_prove_what_is_least_over_all_of_them(seed):
+    problem, pairs = with_cases(seed)
+    result = proved(problem)
+    assert result.success and result.proof is not None, result.notes
+    found, values = check(result.proof, problem), []
+    for zeros in itertools.product(*pairs):
+        upper = problem.upper.copy()
+        upper[list(zeros)] = 0.0
+        bounds = [(0.0, None if np.isinf(end) else end) for end in upper]
+        solved = scipy.optimize.linprog(problem.c, A_eq=problem.A.toarray(), b_eq=problem.row_upper, bounds=bounds)
+        if solved.status == 0 and solved.x[0] * solved.x[1] <= 60:
+            values.append(solved.fun)
+    assert found.bound <= min(values) + 1e-6
+    assert found.objective >= min(values) - 1e-4
+
+
+def test_a_row_that_does_not_say_that_a_product_is_zero_has_no_cases(tmp_path):
+    problem, pairs = with_cases(CASES)
+    data = tmp_path / "proof"
+    proved(problem).proof.save(data)
+    header, arrays = proofs.parts(data)
+    cases = np.flatnonzero(arrays["splits"] == biconvex.CASES)
+    assert len(cases)
+    stated = biconvex.BiconvexProblem(json.loads(problem.to_json()))
+    says = [row for row in range(len(stated.is_equation)) if biconvex.factors(stated, row, stated.low, stated.high)]
+    assert len(says) == len(pairs)
+    for row in [row for row in range(-2, len(stated.is_equation) + 2) if row not in says] + [says[0] + 0.5, np.nan]:
+        changed = {name: array.copy() for name, array in arrays.items()}
+        changed["points"][cases[0]] = row
+        proofs.put(data, header, changed)
+        with pytest.raises(ProofError):
+            check(data, problem)
+
+
+def test_a_product_has_cases_where_its_signs_say_so_alone():
+    problem = biconvex.BiconvexProblem(json.loads(with_cases(0)[0].to_json()))
+    row, (i, j) = next((row, pair) for row in range(len(problem.is_equation)) if not problem.is_equation[row]
+                       and (pair := biconvex.factors(problem, row, problem.low, problem.high)))  # fmt: skip
+    low, high = problem.low.copy(), problem.high.copy()
+    low[i] = -1.0
+    assert biconvex.factors(problem, row, low, high) is None
+    low[i], high[i] = -2.0, -1.0
+    assert biconvex.factors(problem, row, low, high) is None  # the product is negative, and may be
+    first, last = biconvex.at_zero(i, problem.low, problem.high)
+    assert first[i] == last[i] == 0.0 and (first[j], last[j]) == (problem.low[j], problem.high[j])
+    first, last = biconvex.at_zero(i, low, high)
+    assert first[i] > last[i]  # an empty box
 
 
 def claim_more(rng, header, arrays):

@@ -95,6 +95,14 @@ def test_what_is_0_or_1_exactly_has_no_margin():
     assert Function("exp", 0.0, 0, 1).ranges((-math.inf, 0.0), (-1.0, 9.0)) == ((-math.inf, 0.0), (0.0, 1.0))
 
 
+def test_slopes_of_any_size_have_lines():
+    for own in OWN:
+        for slope in (1e3, 1e8, 1e300, -1e8, -1e300, 5e-324):
+            least, most = own.beside(slope, 0.5, 2.0)
+            assert least <= most
+            assert own.beside(slope, 0.0 if own.name == "exp" or own.exponent >= 0 else 1e-300, math.inf)
+
+
 def test_a_box_is_narrowed_by_one_function_after_the_other():
     own = [Function("exp", 0.0, 0, 1), Function("power", -0.5, 1, 2)]
     low, high = functions.narrowed(own, np.array([0.0, -9.0, -9.0]), np.array([1.0, 9.0, 0.7]))

@@ -8,7 +8,7 @@ are processor seconds of the solve, the reading of formulas left out. SCIP is gi
 
 Published: phase equilibria of n-butyl acetate and water (NRTL) and of methanol and cyclohexane (modified Wilson), the
 Handbook's ex6.1.1, ex6.1.2 and ex6.2.14 (Floudas et al. 1999); hydrazine's combustion (Bracken and McCormick 1968).
-Random: `fuzzing/functions`, of up to three variables.
+Drawn: sums of absolute deviations. Random: `fuzzing/functions`, of up to three variables.
 """
 
 import argparse
@@ -60,6 +60,21 @@ def published():
     yield "combustion (chem)", -47.7065, text, rows, {f"x{i}": (1e-3, 100) for i in range(10)} | {"s": (0.01, 100)}
 
 
+def deviations():
+    """Least absolute deviations of drawn samples from a line and from an exponential; nothing is published of them."""
+    rng = np.random.default_rng(0)
+    for n in (10, 30, 100):
+        x = np.round(rng.uniform(0, 5, n), 2)
+        y = np.round(1 + 2 * x + rng.standard_t(2, n), 2)
+        text = " + ".join(f"abs({b} - a - b*{a})" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+        yield f"absolute deviations of {n} from a line", "", text, [], dict.fromkeys("ab", (-50, 50))
+    for n in (6, 10):
+        x = np.round(rng.uniform(0, 5, n), 2)
+        y = np.round(2 * np.exp(-0.7 * x) + 0.1 * rng.standard_normal(n), 2)
+        text = " + ".join(f"abs({b} - a*exp(-b*{a}))" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+        yield f"absolute deviations of {n} from an exponential", "", text, [], {"a": (0, 10), "b": (0, 3)}
+
+
 def by_scip(objective, equations, variables, seconds):
     """SCIP's objective, dual bound and processor seconds."""
     import pyscipopt
@@ -69,7 +84,7 @@ def by_scip(objective, equations, variables, seconds):
     for name, value in (("limits/time", seconds), ("limits/gap", 1e-4), ("parallel/maxnthreads", 1)):
         model.setParam(name, value)
     names = {name: model.addVar(name, lb=low, ub=high) for name, (low, high) in variables.items()}
-    names |= {"log": pyscipopt.log}
+    names |= {"log": pyscipopt.log, "exp": pyscipopt.exp}
 
     def expression(text):
         return eval(re.sub(r"\^", "**", text), {}, names)
@@ -98,7 +113,7 @@ def proved(problem, options):
 def write_proofs(arguments, options):
     """A table of the published problems' proofs, and how many of the random ones have one."""
     print("| problem | proved | attained | leaves | kB | s | s of the check |\n" + "| --- " * 7 + "|")
-    for name, _, *parts in published():
+    for name, _, *parts in (*published(), *deviations()):
         result, found, *seconds = proved(gopfast.PolynomialProblem(*parts), options | {"rel_tol": 1e-4})
         row = [found, "", "", ""]
         if result.proof is not None:
@@ -139,7 +154,7 @@ def main():
         write_proofs(arguments, options)
         return
     print("| problem | published | gopfast | bound | s | SCIP | bound | s |\n" + "| --- " * 8 + "|")
-    for name, known, *parts in published():
+    for name, known, *parts in (*published(), *deviations()):
         problem = gopfast.PolynomialProblem(*parts)
         started = time.process_time()
         result = gopfast.solve(problem, rel_tol=1e-4, **options)

@@ -345,13 +345,29 @@ class Composition:
         return p
 
     def size(self, p):
-        """Magnitude of a polynomial: the sum of its positive and its negative part, of which one is 0 (XF2)."""
+        """Magnitude of a polynomial."""
         low, high = self.range(p)
         if low >= 0.0:
             return p
-        if high <= 0.0:
-            return scaled(p, -1.0)
-        r = self._variable_for(p)
+        return scaled(p, -1.0) if high <= 0.0 else variable(self._parts(p)[0])
+
+    def positive(self, p):
+        """Return a polynomial where it is not negative, and 0 elsewhere."""
+        low, high = self.range(p)
+        if low >= 0.0:
+            return p
+        return {} if high <= 0.0 else variable(self._parts(p)[1])
+
+    def greatest(self, *polynomials):
+        """Return the greatest of polynomials."""
+        found = polynomials[0]
+        for p in polynomials[1:]:
+            found = plus(found, self.positive(plus(p, scaled(found, -1.0))))
+        return found
+
+    def _parts(self, p):
+        """Return the variables of a magnitude, the sum of its positive and its negative part, and these (XP1)."""
+        (low, high), r = self.range(p), self._variable_for(p)
         if ("size", r) not in self.made:
             t = self._made(("size", r), "size", (0.0, max(-low, high)), Definition({(r, r): 1.0}, {ONE: 1.0}, 2))
             above, below = (
@@ -361,7 +377,7 @@ class Composition:
             for sign, whole in ((1.0, t), (-1.0, r)):
                 self.rows.append(Row({(whole,): 1.0, (above,): -1.0, (below,): -sign}, 0.0, 0.0, True, t))
             self.rows.append(Row({(above, below): 1.0}, 0.0, 0.0, True, t))
-        return variable(self.made["size", r])
+        return self.made["size", r], self.made["part", 0.5, r], self.made["part", -0.5, r]
 
     def range(self, p):
         """Interval that holds the values of a polynomial within the variables' bounds."""

@@ -67,18 +67,24 @@ class Formulas:
             return variable(self.index[node.id])
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return constant(_number(node))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
-            if node.func.id == "sqrt":
+        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords
+        name = node.func.id if is_call else None
+        if name in ("max", "min") and node.args:
+            sign = 1.0 if name == "max" else -1.0
+            values = [scaled(self._value(argument), sign) for argument in node.args]
+            return scaled(self.composition.greatest(*values), sign)
+        if name is not None and len(node.args) == 1:
+            if name == "sqrt":
                 return self.composition.power(self._value(node.args[0]), 0.5)
-            if node.func.id == "abs":
+            if name == "abs":
                 return self.composition.size(self._value(node.args[0]))
-            if node.func.id == "exp":
+            if name == "exp":
                 return self.composition.exp(self._value(node.args[0]))
-            if node.func.id == "log":
+            if name == "log":
                 return self.composition.log(self._value(node.args[0]))
         raise InputError(
-            f"{ast.unparse(node)} is no formula: there are +, -, *, /, powers, sqrt, abs, exp and log. Other functions "
-            "may be replaced by such formulas that lie below and above them"
+            f"{ast.unparse(node)} is no formula: there are +, -, *, /, powers, sqrt, abs, max, min, exp and log. Other "
+            "functions may be replaced by such formulas that lie below and above them"
         )
 
     def _operation(self, node):

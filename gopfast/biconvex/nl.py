@@ -14,11 +14,12 @@ from gopfast.errors import InputError
 
 # Sums and the like, which say how many arguments they have
 PLUS, MINUS, TIMES, OVER, POWER, ABSOLUTE, NEGATIVE, ROOT, SUM = 0, 1, 2, 3, 5, 15, 16, 39, 54
-CONSTANT_EXPONENT, SQUARE, CONSTANT_BASE, LOG_10, LOG, EXP = 76, 77, 78, 42, 43, 44
+CONSTANT_EXPONENT, SQUARE, CONSTANT_BASE, LOG_10, LOG, EXP, LEAST, GREATEST = 76, 77, 78, 42, 43, 44, 11, 12
 N_ARGUMENTS = {PLUS: 2, MINUS: 2, TIMES: 2, OVER: 2, POWER: 2, ABSOLUTE: 1, NEGATIVE: 1, ROOT: 1, SUM: None,
-               CONSTANT_EXPONENT: 2, SQUARE: 1, CONSTANT_BASE: 2, LOG_10: 1, LOG: 1, EXP: 1}  # fmt: skip
+               CONSTANT_EXPONENT: 2, SQUARE: 1, CONSTANT_BASE: 2, LOG_10: 1, LOG: 1, EXP: 1, LEAST: None,
+               GREATEST: None}  # fmt: skip
 NAMES = {
-    4: "mod", 11: "min", 12: "max", 13: "floor", 14: "ceil", 35: "if", 37: "tanh", 38: "tan", 40: "sinh", 41: "sin",
+    4: "mod", 13: "floor", 14: "ceil", 35: "if", 37: "tanh", 38: "tan", 40: "sinh", 41: "sin",
     45: "cosh", 46: "cos", 47: "atanh", 48: "atan2", 49: "atan", 50: "asinh",
     51: "asin", 52: "acosh", 53: "acos",
 }  # fmt: skip
@@ -225,11 +226,12 @@ class _File:
                     what = NAMES.get(code, f"operation {code}")
                     raise InputError(
                         f"{place} has {what}, which is outside: there are sums, products, quotients, powers, roots, "
-                        "magnitudes, exp and log; it may be replaced by such expressions that lie below and above it"
+                        "magnitudes, max, min, exp and log; it may be replaced by such expressions that lie below and "
+                        "above it"
                     )
                 count = int(self._next()[0]) if N_ARGUMENTS[code] is None else N_ARGUMENTS[code]
                 if count < 1:
-                    raise InputError(f"is no .nl file: {place} has a sum of nothing")
+                    raise InputError(f"is no .nl file: {place} has a sum of nothing, or the greatest of it")
                 waiting.append((code, count, []))
                 continue
             if kind == "v":
@@ -268,6 +270,9 @@ class _File:
             return composition.power(arguments[0], 2)
         if code == ABSOLUTE:
             return composition.size(arguments[0])
+        if code in (LEAST, GREATEST):
+            sign = 1.0 if code == GREATEST else -1.0
+            return scaled(composition.greatest(*(scaled(p, sign) for p in arguments)), sign)
         if code == ROOT:
             return composition.power(arguments[0], 0.5)
         if code == EXP:

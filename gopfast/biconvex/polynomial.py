@@ -34,10 +34,10 @@ class PolynomialProblem:
     """
     Minimise or maximise a formula under constraints that are formulas, continuous variables.
 
-    Formulas have sums, products of any number of variables, quotients, powers, ``sqrt``, ``abs``, ``exp`` and ``log``.
-    They become a biconvex problem, `lifted`, by variables for products of two, for factors that are sums, for
-    quotients, roots, exponentials, logarithms and other powers; `solve` returns a `BiconvexResult` of the variables
-    here. A product ``u*log(u)`` is 0 where u is.
+    Formulas have sums, products of any number of variables, quotients, powers, ``sqrt``, ``abs``, ``max``, ``min``,
+    ``exp`` and ``log``. They become a biconvex problem, `lifted`, by variables for products of two, for factors that
+    are sums, for quotients, roots, exponentials, logarithms and other powers; `solve` returns a `BiconvexResult` of
+    the variables here. A product ``u*log(u)`` is 0 where u is.
 
     Parameters
     ----------

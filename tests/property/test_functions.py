@@ -1,5 +1,6 @@
 """Searches of problems with functions of one variable against dense grids of their variables, and boxes of theirs."""
 
+import functools
 import math
 
 import numpy as np
@@ -22,6 +23,8 @@ PROBLEMS = [
     ("x**y - y**x", ["x*y - 4"], {"x": (0.5, 3), "y": (0.5, 3)}),
     ("abs(x - y)^1.5*log(1 + x) - 2**x", [], {"x": (0, 3), "y": (0, 3)}),
     ("z*exp(-x) - x*y*log(z)", ["x*y*z - 2", "0.5 - log(x + y + z)"], {"x": (0, 2), "y": (0.5, 2), "z": (0.25, 2)}),
+    ("max(x, y^2, 1 - x) - min(x*y, 0.5, x - y)", ["abs(x - y) - 1"], {"x": (-1, 2), "y": (-1, 1)}),
+    ("min(x, exp(-x*y))*max(y, 0.25)", ["max(x, 2*y) - 2.5"], {"x": (-1, 2), "y": (-1, 2)}),
     ("x^0.6*y^0.3*z^(-0.9) + exp(z - x)", ["1 - x^0.5 - y*z"], {"x": (0.1, 3), "y": (0.1, 3), "z": (0.2, 2)}),
 ]
 POINTS = {1: 20001, 2: 401, 3: 61}
@@ -30,6 +33,8 @@ POINTS = {1: 20001, 2: 401, 3: 61}
 def on_grid(text, points):
     """Values on a grid; x log x is 0 at 0."""
     names = points | {"log": np.log, "exp": np.exp, "abs": np.abs}
+    names |= {"max": lambda *all_of: functools.reduce(np.maximum, all_of),
+              "min": lambda *all_of: functools.reduce(np.minimum, all_of)}  # fmt: skip
     with np.errstate(all="ignore"):
         values = eval(text.replace("^", "**"), {}, names) + 0.0 * next(iter(points.values()))
         nudged = {name: axis + 1e-15 for name, axis in points.items()}

@@ -92,6 +92,8 @@ def test_what_is_not_defined_violates():
         ("(-2)^0.37", "not defined"),
         ("exp(1000)", "not finite"),
         ("exp(x, y)", "is no formula"),
+        ("max()", "is no formula"),
+        ("max(x, key=y)", "is no formula"),
     ],
 )
 def test_what_is_outside_is_refused_by_name(text, message):

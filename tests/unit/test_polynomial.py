@@ -1,5 +1,6 @@
 """Polynomial problems: formulas, what is made of them, results in the user's variables, files."""
 
+import itertools
 import json
 import math
 
@@ -234,6 +235,16 @@ def test_nl_files_of_other_problems_are_refused(tmp_path, integers, code, messag
     path.write_text(NL.format(integers=integers, code=code))
     with pytest.raises(InputError, match=message):
         PolynomialProblem.read(path)
+
+
+@pytest.mark.parametrize(("code", "which"), [(11, min), (12, max)])
+def test_nl_files_have_the_least_and_the_greatest_of_several(tmp_path, code, which):
+    path = tmp_path / "model.nl"
+    # in place of the root of v2: of v2, v0 and 2.125
+    path.write_text(NL.format(integers=0, code=f"{code}\n3").replace("#sqrt\nv2\nO0", "\nv2\nv0\nn2.125\nO0"))
+    problem = PolynomialProblem.read(path)
+    for point in itertools.product((1.0, 1.5, 2.0), (0.0,), (1.25, 1.5, 3.5)):
+        assert (problem.violations(point)[1] < 1e-12) == (which(point[2], point[0], 2.125) == 1.5)
 
 
 def test_nl_files_that_are_cut_off_or_changed_are_refused_or_read(tmp_path):

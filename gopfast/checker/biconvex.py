@@ -38,7 +38,7 @@ from .entries import item, number, numbers
 from .errors import ProofError
 from .hyperbolas import with_tangents
 from .margins import BLUR
-from .products import range_of, taken_apart
+from .products import common_factor, range_of, range_of_sum, taken_apart
 from .rounding import UNIT, up
 from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION
 
@@ -119,8 +119,23 @@ class BiconvexProblem:
             self.low, self.high = np.append(self.low, least), np.append(self.high, most)
             self.n += 1
             equations.append({(0, 0): Fraction(0), (0, self.n): Fraction(1), (a, b): Fraction(-1)})
+        self.n_rows_given, self.sums = len(is_equation), []
+        for k in range(self.n_rows_given):
+            found = common_factor(polynomials[k]) if is_equation[k] else None
+            if found is not None:
+                equations += self._add_sum(*found)
         polynomials[-1:-1] = equations
         is_equation += [True] * len(equations)
+
+    def _add_sum(self, factor, affine):
+        """Add the variable of a sum, which times another is 0: the two equations that say so."""
+        bounds = [(1.0, 1.0), *zip(self.low.tolist(), self.high.tolist(), strict=True)]
+        least, most = range_of_sum((bounds[i], a) for i, a in affine.items())
+        self.low, self.high = np.append(self.low, least), np.append(self.high, most)
+        self.n += 1
+        self.sums.append(affine)
+        what = {(0, 0): Fraction(0), (0, self.n): Fraction(1)} | {(0, i): -a for i, a in affine.items()}
+        return [what, {(0, 0): Fraction(0), (factor, self.n): Fraction(1)}]
 
     def extended(self, polynomials):
         """Return the problem with more rows, whose slacks are not negative, before its objective."""
@@ -178,24 +193,25 @@ class BiconvexProblem:
         bound or 1; of a function's value relative to itself, or to 1 where it can be as large.
         """
         z = self.completed(z)
-        terms = self._terms(z)[:-1]
+        rows = slice(self.n_rows_given)  # not what was added, which holds but for rounding
+        terms = self._terms(z)[rows]
         largest, nearest = np.maximum(np.abs(self.low), np.abs(self.high)), np.maximum(self.low, -self.high)
         greatest, coefficient, most, unit, least = (np.abs(own[:, 1:]).max(axis=1, initial=0.0) for own in (
-            terms, self.forms[:-1], self._terms(largest)[:-1], self._terms(np.minimum(largest, 1.0))[:-1],
-            self._terms(np.maximum(nearest, 0.0))[:-1]))  # fmt: skip
+            terms, self.forms[rows], self._terms(largest)[rows], self._terms(np.minimum(largest, 1.0))[rows],
+            self._terms(np.maximum(nearest, 0.0))[rows]))  # fmt: skip
         floor = np.minimum(np.minimum(coefficient, most), 1.0)
-        data = np.maximum(np.maximum(unit, least), np.maximum(floor, np.abs(self.forms[:-1, 0])))
+        data = np.maximum(np.maximum(unit, least), np.maximum(floor, np.abs(self.forms[rows, 0])))
         size = np.maximum(np.minimum(np.maximum(greatest, floor), data), 1e-300)
         slacks = np.array([math.fsum(own) for own in terms])
         rounding = 8 * UNIT * np.abs(terms).sum(axis=1)
         for row in np.flatnonzero(~(rounding <= BLUR * size)).tolist():
             slacks[row], rounding[row] = _nearest_and_error(self._exact_slack(row, z))
-        excess = np.where(self.is_equation, np.abs(slacks), -slacks) + rounding
-        rows = np.maximum(excess, 0.0) / size
+        excess = np.where(self.is_equation[rows], np.abs(slacks), -slacks) + rounding
+        violations = np.maximum(excess, 0.0) / size
         out = np.maximum(np.maximum(self.low - z, z - self.high), 0.0)
         out /= np.maximum(1.0, np.where(z < self.low, np.abs(self.low), np.abs(self.high)))
         off = max((self._off_function(own, z) for own in self.functions), default=0.0)
-        return float(max(rows.max(initial=0.0), out.max(initial=0.0), off)) * (1 + 1e-12)
+        return float(max(violations.max(initial=0.0), out.max(initial=0.0), off)) * (1 + 1e-12)
 
     def _off_function(self, own, z):
         """Bound how far a variable is from the function that it is of another one, from above."""
@@ -215,8 +231,12 @@ class BiconvexProblem:
     def completed(self, z):
         """Return a point (n,) of one (n_given,) of the object's variables, or of all."""
         values = [1.0, *z.tolist()]
-        for a, b in self.pairs if len(z) < self.n else ():
-            values.append(values[a] * values[b])
+        if len(z) < self.n:
+            values += [0.0] * (self.n - len(z))
+            for k, (a, b) in enumerate(self.pairs, len(z) + 1):
+                values[k] = values[a] * values[b]
+            for k, affine in enumerate(self.sums, self.n - len(self.sums) + 1):
+                values[k] = math.fsum(float(a) * values[i] for i, a in affine.items())
         return np.array(values[1:])
 
     def _terms(self, z):

@@ -43,6 +43,40 @@ def taken_apart(monomials, n):
                 factors.append(n + len(pairs))
 
 
+def common_factor(terms):
+    """
+    Return a factor that a sum's terms have in common, and the affine function that it is multiplied with.
+
+    Parameters
+    ----------
+    terms : dict
+        Pairs i <= j of variables by number, from 1, and 0 for 1 -> coefficient.
+
+    Returns
+    -------
+    (int, dict) or None
+        None if there is none, and of one term. The function: variables, 0 for its constant -> coefficient.
+    """
+    pairs = [pair for pair, a in terms.items() if a != 0]
+    shared = set.intersection(*map(set, pairs)) - {0} if len(pairs) > 1 else set()
+    for factor in sorted(shared):
+        return factor, {pair[0] if pair[1] == factor else pair[1]: terms[pair] for pair in pairs}
+    return None
+
+
+def range_of_sum(terms):
+    """Least and greatest sum of multiples of numbers of intervals, ((low, high), coefficient) each, rounded outward."""
+    ends = [Fraction(0), Fraction(0)]
+    for interval, a in terms:
+        products = [_product(x, a) for x in interval]
+        ends = [_sum(end, own) for end, own in zip(ends, (min(products), max(products)), strict=True)]
+    return _rounded(ends[0], -math.inf), _rounded(ends[1], math.inf)
+
+
+def _sum(x, y):
+    return x if isinstance(x, float) else y if isinstance(y, float) else x + y
+
+
 def _pairs_in(factors):
     """How often each pair of factors can be taken out."""
     count = Counter(factors)

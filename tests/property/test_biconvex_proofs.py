@@ -120,6 +120,37 @@ def test_cases_of_products_that_are_zero_prove_what_is_least_over_all_of_them(se
     assert found.objective >= min(values) - 1e-4
 
 
+@pytest.mark.parametrize("seed", some(range(12)))
+def test_a_sum_that_is_a_factor_of_zero_has_cases_too(seed, n=3, m=3):
+    problem, pairs = with_cases(seed)
+    # without s: mu_k (r - A x - B y)_k = 0
+    left = np.delete(np.arange(problem.n_variables), np.arange(2 * n, 2 * n + m))
+    A, r = problem.A.toarray(), problem.row_upper
+    forms = [(row.Q.toarray()[np.ix_(left, left)], row) for row in problem.quadratic_rows[m:]]
+    quadratic = [(Q, None, row.lower, row.upper) for Q, row in forms]
+    for k in range(m):
+        Q, slopes = np.zeros((len(left), len(left))), np.zeros(len(left))
+        Q[: 2 * n, 2 * n + k], slopes[2 * n + k] = -A[k, : 2 * n], r[k]
+        quadratic.append((Q, slopes, 0.0, 0.0))
+    without = gopfast.BiconvexProblem(
+        problem.c[left], A=A[:, left], row_lower=np.append(np.full(m, -np.inf), r[m:]), row_upper=r,
+        quadratic_rows=quadratic, lower=problem.lower[left], upper=problem.upper[left],
+    )  # fmt: skip
+    result = proved(without)
+    assert result.success and result.proof is not None, result.notes
+    found, known = check(result.proof, without), proved(problem)
+    assert found.bound <= known.objective + 1e-6
+    assert found.objective == pytest.approx(known.objective, rel=1e-5, abs=1e-5)
+    stated = biconvex.BiconvexProblem(json.loads(without.to_json()))
+    assert len(stated.sums) == m and stated.n == stated.n_given + m
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        z = rng.uniform(0, 9, len(left))
+        own = stated.completed(z)
+        sums = r[:m] - A[:m, : 2 * n] @ z[: 2 * n]
+        assert sorted(np.abs(own[len(left) :])) == pytest.approx(sorted(np.abs(sums)), rel=1e-12, abs=1e-9)
+
+
 def test_a_row_that_does_not_say_that_a_product_is_zero_has_no_cases(tmp_path):
     problem, pairs = with_cases(CASES)
     data = tmp_path / "proof"

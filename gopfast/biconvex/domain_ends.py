@@ -68,7 +68,7 @@ class DomainEnds:
     def _has_unknown(self):
         unknown = set()
         for number, made in enumerate(self.model.definitions, self.n_own):
-            is_function = isinstance(made, Applied) or made.degree > 1
+            is_function = isinstance(made, Applied) or (made.degree > 1 and _root_of_square(made) is None)
             used = _used(made)
             if is_function and used & unknown:
                 return True
@@ -83,7 +83,7 @@ class DomainEnds:
             if isinstance(made, Applied):
                 if made.function == "power" and 0.0 < made.exponent < 1.0:
                     found.append({(made.argument,): 1.0})
-            elif made.degree > 1 and list(made.denominator) == [ONE]:
+            elif made.degree > 1 and list(made.denominator) == [ONE] and _root_of_square(made) is None:
                 found.append(made.numerator)
         return found
 
@@ -172,6 +172,15 @@ class DomainEnds:
             yield {(atom.argument,): 1.0, (atom.value,): 1.0}
 
 
+def _root_of_square(made):
+    """Return the variable whose magnitude a definition is; None if it is none."""
+    if made.degree == 2 and made.denominator == {ONE: 1.0} and len(made.numerator) == 1:
+        (pair, a), = made.numerator.items()
+        if a == 1.0 and len(pair) == 2 and pair[0] == pair[1]:
+            return pair[0]
+    return None
+
+
 def _used(made):
     """Return the variables that a definition's value is made of."""
     if isinstance(made, Applied):
@@ -223,6 +232,10 @@ def applied(made, u):
 
 def _quotient(made, values, exact, shift):
     """Value of a quotient, or its root, and the same as a Fraction where it is known exactly."""
+    magnitude = _root_of_square(made)
+    if magnitude is not None:
+        fraction = exact[magnitude]
+        return abs(values[magnitude]), None if fraction is None else abs(fraction)
     used = _used(made)
     is_known = all(exact[i] is not None for i in used)
     at = {i: Fraction(values[i]) if exact[i] is None else exact[i] for i in used}

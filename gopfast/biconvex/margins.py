@@ -42,6 +42,9 @@ EXACT = 1e-14
 # of the tolerance that the search may use | part | what is left covers the rounding of the gap, so that it does not
 # exceed the tolerance (R1)
 WITHIN = 1 - 1e-6
+# the same where functions are steep at the end of their domain | the tolerance | points that are moved there are mostly
+# worse by less than a hundredth of it (XF4)
+WITHIN_AT_ENDS = 0.98
 # the same where a problem stands for another whose objective is off by its loss | part | no proof reaches a tolerance
 # below twice the loss: such a solve ends without one (XL3)
 LEAST_WITHIN = 0.5

@@ -249,6 +249,11 @@ class PolynomialProblem:
         with np.errstate(all="ignore"):
             return np.array(_with_products(values, self._pairs))
 
+    @property
+    def is_steep(self) -> bool:
+        """Whether there are roots, or powers below 1, which are steep at 0."""
+        return bool(self._ends.arguments())
+
     def is_inside(self, point: ArrayLike) -> bool:
         """Return whether powers and roots are defined at a point, not only to the tolerance."""
         return self._ends.is_inside(self._point(point))

@@ -11,7 +11,7 @@ from gopfast.biconvex.alternating import AlternatingPrimal
 from gopfast.biconvex.bilinear import BilinearRelaxation
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
-from gopfast.biconvex.margins import EXACT, LEAST_WITHIN, ROUNDING_SHARE, WITHIN
+from gopfast.biconvex.margins import EXACT, LEAST_WITHIN, ROUNDING_SHARE, WITHIN, WITHIN_AT_ENDS
 from gopfast.biconvex.nonlinear import NonlinearProgram
 from gopfast.biconvex.outcome import Found
 from gopfast.biconvex.outward import below
@@ -80,12 +80,15 @@ class Preparation:
         What the problem was made of, where that has atoms: its points are completed, and found, by formulas.
     meters : sequence of Meter
         Of what bounds nodes, as of `BilinearRelaxation`.
+    is_steep : bool
+        Whether functions of the problem are steep at the end of their domain, False until it is set.
     """
 
     def __init__(self, problem, session, start, started, solve, formulas=None, meters=()):
         self.problem, self.session, self.start, self.started = problem, session, start, started
         self.given = getattr(problem, "given", problem)
         self.solve, self.options, self.formulas, self.meters = solve, session.options, formulas, meters
+        self.is_steep = False
         options = session.options
         self.end = np.inf if options.time_limit is None else time.perf_counter() + options.time_limit
         self.stop = StopSignal(self.left())
@@ -93,6 +96,9 @@ class Preparation:
         self.least, self.value = -np.inf, np.inf
         self.n_lps, self.endings = 0, Endings(len(KINDS))
         self.unbounded, self.tangents = False, []
+        # what the objective's terms amount to where variables are 1, or as near to it as the user's bounds let them be
+        reach = np.minimum(np.maximum(np.abs(problem.lower), np.abs(problem.upper)), 1.0)
+        self.given_unit = float(np.abs(problem.c) @ reach + reach @ (abs(problem.Q) @ reach))
 
     def left(self):
         """Seconds left."""
@@ -252,7 +258,9 @@ class Preparation:
         """Return the part of a tolerance that the search may use: the rest is for rounding, and the problem's loss."""
         loss = getattr(self.problem, "loss", 0.0) / self.objective_scale
         least = max(epsilon, rel_tol * abs(value)) if np.isfinite(value) else epsilon
-        return max(WITHIN - 2.0 * loss / least, LEAST_WITHIN) if loss > 0 and least > 0 else WITHIN
+        # points that are moved to ends of domains are a little worse
+        within = WITHIN_AT_ENDS if self.is_steep else WITHIN
+        return max(within - 2.0 * loss / least, LEAST_WITHIN) if loss > 0 and least > 0 else within
 
     def _tolerances(self, value, least, point):
         given, rel_tol = self.options.epsilon, self.options.rel_tol
@@ -272,11 +280,13 @@ class Preparation:
         Return the default absolute tolerance, in the core's units.
 
         Relative to the values that are known, and no share of what terms could amount to: within wide bounds that may
-        be more than all good points differ by.
+        be more than all good points differ by. But at least of what they amounted to before the box was narrowed, to
+        a point perhaps at which the objective is 0.
         """
         unit = max(self.data.objective_range(self._unswitched(np.ones(len(self.scale)))), 1e-300)
         known = [abs(x) for x in (value, least) if np.isfinite(x)]
-        epsilon = min(EPSILON_SHARE * unit, max(rel_tol * max(known, default=np.inf), LEAST_SHARE * unit))
+        floor = LEAST_SHARE * max(unit, self.given_unit / self.objective_scale)
+        epsilon = max(min(EPSILON_SHARE * unit, rel_tol * max(known, default=np.inf)), floor)
         return epsilon if point is None else max(epsilon, ROUNDING_SHARE * self.data.objective_range(np.abs(point)))
 
     def go_on(self):

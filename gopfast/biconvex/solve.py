@@ -57,6 +57,7 @@ def solve(problem, options, start=None, proof=None, stored=None):
     solved, own_start = _with_forms(plan, _lifted(problem, start))
     meters = [plan.meter(mechanism) for mechanism in METERED]
     preparation = Preparation(solved, session, own_start, started, solve, formulas, meters[:-1])
+    preparation.is_steep = isinstance(problem, PolynomialProblem) and problem.is_steep
     session.keep(lambda: checkpoint_header(problem, options, start))
     with session.monitor.watching():
         with session.on_termination():

@@ -81,6 +81,20 @@ def test_a_solution_is_inside_the_domain_where_a_double_is():
         assert not made.is_inside(np.array([3 - 1e-12, -3.0]))
 
 
+def test_an_optimum_of_zero_in_a_box_that_rows_narrow_to_nothing_is_proved():
+    rows = ["(-z0 - 3*z1 - 1)^(1/3) + z0 <= 0.125", "(-2*z1)^0.5 <= 1"]
+    result = gopfast.solve(PolynomialProblem("-2*z1", rows, {"z0": (-1, 3), "z1": (-1, 1)}), n_threads=1)
+    assert (result.status, result.objective) == (gopfast.Status.OPTIMAL, 0.0)
+
+
+def test_a_search_keeps_some_of_the_tolerance_for_points_that_are_moved():
+    rows = ["0.5*(2.75*z0 + 1.5*z1 + 1.8125)^0.37 <= 0"]
+    made = PolynomialProblem("-0.25*z0 - 0.25*z1", rows, {"z0": (-2.5, 2), "z1": (-0.75, 3)})
+    assert made.is_steep and not PolynomialProblem("abs(z0)", [], {"z0": (-1, 1)}).is_steep
+    result = gopfast.solve(made, n_threads=1)
+    assert result.status is gopfast.Status.OPTIMAL and result.solution.max_violation <= 1e-8
+
+
 def test_rows_are_met_by_variables_of_their_own():
     made = PolynomialProblem("x", ["(x - y)^0.37 + 8*y + s == 3"], {"x": (0, 1), "y": (0, 1), "s": (-9, 9)})
     point = np.array([0.25 + 1e-12, 0.25, 0.0])

@@ -4,7 +4,7 @@ Expressions become arrays of quadratic polynomials by CVXPY's own evaluation of 
 numbers. What would be of higher degree gets a variable of its own: a square of an expression is r^2 with r equal to
 the inside, a quotient p / q is t with t q = p, a root is t >= 0 with t^2 = p, and of a product that is multiplied the
 variable is an upper bound where more of it is worse, as of a convex term times a nonnegative variable, and equal to it
-elsewhere.
+elsewhere. So is the greatest of several; elsewhere it is the first and the positive parts of the others less it.
 
 Theory: (XP1) of docs/theory/polynomials.md.
 """
@@ -139,10 +139,9 @@ class Translation:
         self.lower, self.upper, self.names = [], [], []
         self.first = {}  # variable id -> first index
         self.rows = []  # (polynomial, lower, upper)
-        self.epigraphs = {}  # index of an added variable that only bounds a term -> the term's text
+        self.epigraphs = set()  # added variables that only bound terms
         self.equal = {}  # what a polynomial is made of -> the added variable that is equal to it
         self.own_rows = set()  # (row, index) of the rows that make such a variable a bound
-        self.expression = None  # being translated, for messages
         for variable in problem.variables():
             self._add_variable(variable)
         self.n_users = len(self.names)
@@ -278,7 +277,6 @@ class Translation:
             value = np.asarray(value.toarray() if sparse.issparse(value) else value, dtype=float)
             return np.vectorize(lambda number: Polynomial(self, float(number)), otypes=[object])(value)
         values = [self._array(argument) for argument in expression.args]
-        self.expression = expression
         translate = _ATOMS.get(type(expression).__name__)
         try:
             if translate is not None:
@@ -403,7 +401,7 @@ class Translation:
         # At an optimum it need not exceed what the terms can be.
         ranges = [self.range(term) for term in terms]
         t = self._new_variable("bound", max(low for low, _ in ranges), max(high for _, high in ranges))
-        self.epigraphs[t] = str(self.expression)
+        self.epigraphs.add(t)
         for term in terms:
             self.own_rows.add((len(self.rows), t))
             self.rows.append((term + Polynomial(self, 0.0, {t: -1.0}), -math.inf, 0.0))
@@ -432,13 +430,32 @@ class Translation:
             wrong = next(self._misused(minimise), None)
             if wrong is None:
                 return
-            own = [number for number, t in self.own_rows if t == wrong]
+            own = sorted(number for number, t in self.own_rows if t == wrong)
             if len(own) > 1:
-                self._refuse(wrong)
-            # the term then is bounded from below, too, and what it is made of is looked at again
-            term, _, high = self.rows[own[0]]
-            self.rows[own[0]] = term, 0.0, high
-            del self.epigraphs[wrong]
+                self._add_greatest(wrong, own)
+            else:
+                # the term then is bounded from below, too, and what it is made of is looked at again
+                term, _, high = self.rows[own[0]]
+                self.rows[own[0]] = term, 0.0, high
+            self.epigraphs.remove(wrong)
+
+    def _add_greatest(self, t, rows):
+        """Make an upper bound the greatest of its terms: the first, and what the next ones have above it (XP1)."""
+        bound = Polynomial(self, 0.0, {t: 1.0})
+        first, *others = (self.rows[row][0] + bound for row in rows)
+        for term in others:
+            above = self._positive_part(term - first)
+            first = first + above
+        self.rows.append((first - bound, 0.0, 0.0))
+
+    def _positive_part(self, p):
+        """Return a where p = a - b, a b = 0, 0 <= a and 0 <= b."""
+        low, high = self.range(p)
+        ends = {"above": max(high, 0.0), "below": max(-low, 0.0)}
+        above, below = (Polynomial(self, 0.0, {self._new_variable(name, 0.0, end): 1.0}) for name, end in ends.items())
+        self.rows.append((p - above + below, 0.0, 0.0))
+        self.rows.append((above * below, 0.0, 0.0))
+        return above
 
     def _misused(self, minimise):
         """Variables that are upper bounds where more of them is not worse."""
@@ -457,12 +474,6 @@ class Translation:
                     if t in self.epigraphs and not worse:
                         yield t
 
-    def _refuse(self, t):
-        raise InputTypeError(
-            f"gopfast cannot take the expression {self.epigraphs[t]}: its convex term is used where it is not convex "
-            "(maximised, bounded from below, or multiplied by a variable that is not known to be nonnegative)"
-        )
-
 
 def _absolute(translation, expression, values):
     return _each(values[0], lambda p: translation.maximum([p, -p]))
@@ -474,10 +485,18 @@ def _maximum(translation, expression, values):
         [array.flat[k] for array in arrays]))
 
 
+def _minimum(translation, expression, values):
+    return -_maximum(translation, expression, [-array for array in values])
+
+
 def _greatest(translation, expression, values):
     if expression.axis is not None:
-        raise TypeError("max along an axis")
+        raise TypeError("max or min along an axis")
     return translation.maximum(list(values[0].flat))
+
+
+def _least(translation, expression, values):
+    return -_greatest(translation, expression, [-values[0]])
 
 
 def _power(translation, expression, values):
@@ -519,6 +538,8 @@ _ATOMS = {
     "abs": _absolute,
     "maximum": _maximum,
     "max": _greatest,
+    "minimum": _minimum,
+    "min": _least,
     "Power": _power,
     "PowerApprox": _power,
     "power": _power,

@@ -26,6 +26,7 @@ from gopfast.mixtures.pricing.recorded_cells import CellLearner
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     RAISED_AMBIGUOUS as AMBIGUOUS,
+    RAISED_ASCEND_EVERY as ASCEND_EVERY,
     RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
     RAISED_DRAWN as DRAWN,
@@ -135,6 +136,7 @@ class RaisedBound(CellLearner):
         patience = PATIENCE_KNOWN if isinstance(self.family, GaussianFamily) else PATIENCE
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
             self.one, patience=patience, n_threads=self.threads, record=self.record)  # fmt: skip
+        self.pricing.ascend_every = ASCEND_EVERY
         if self.by_groups:
             product = isinstance(self.family, FullFamily)
             scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))

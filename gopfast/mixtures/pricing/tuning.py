@@ -466,6 +466,9 @@ RAISED_MOST_KNOWN = 5
 RAISED_TOLD = 0.5
 # of an ascent | steps | [1, inf) | not measured
 RAISED_N_CLIMBS = 25
+# of so many cells one has an ascent from its split point: what components save most is known | cells | [1, inf) |
+# docs/notebook/groups.md
+RAISED_ASCEND_EVERY = 64
 # of ascents around samples | starts | [1, inf) | not measured
 RAISED_N_STARTS = 24
 # suprema may lose, one after the other | nats a sample | (0, inf) | not measured

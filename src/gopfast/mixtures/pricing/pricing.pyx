@@ -35,6 +35,7 @@ cdef class ComponentPricing(CellPricing):
         self.best_point = np.zeros(family.n_connected)
         self.starts, self.reached = np.zeros((BATCH, family.n_connected)), np.zeros(BATCH)
         self.n_batch = self.n_starts = 0
+        self.ascend_every = ASCEND_EVERY
         self.attained = -INFINITY
 
     def __dealloc__(self):
@@ -445,7 +446,7 @@ cdef class ComponentPricing(CellPricing):
                 if -cell.lower <= self.attained + tolerance or cell.branch < 0:
                     break
                 cell = self.tree.pop()
-                if popped % ASCEND_EVERY == 0 and tolerance > -INFINITY:
+                if popped % self.ascend_every == 0 and tolerance > -INFINITY:
                     memcpy(&self.starts[self.n_starts, 0], node_point(cell, n), n * sizeof(real))
                     self.n_starts += 1
                 popped += 1

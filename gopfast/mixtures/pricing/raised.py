@@ -27,6 +27,7 @@ from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     RAISED_AMBIGUOUS as AMBIGUOUS,
     RAISED_ASCEND_EVERY as ASCEND_EVERY,
+    RAISED_AT_ONCE as AT_ONCE,
     RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
     RAISED_DRAWN as DRAWN,
@@ -96,6 +97,7 @@ class RaisedBound(CellLearner):
         self.rng = np.random.default_rng(0)
         self.terms, self.phase, self.height, self.level, self.stage = 0, "begin", 0, 0, 0
         self.lost = math.inf  # by the prices at hand, foreseen
+        self.boxes = None  # that hold all components of any solution below the limit, once cells have told
         self.pricing, self.work = None, self._begin()
 
     @property
@@ -230,7 +232,7 @@ class RaisedBound(CellLearner):
         if values.max() > self.attained + SLACK * value:
             return
         self.lost = lost
-        self._begin_search()
+        yield from self._begin_search()
 
     def _equal(self, raised, each, ambiguous, few=False):
         """Return `each`, prices and values of the last turn of making these equal, and yield after each."""
@@ -271,8 +273,12 @@ class RaisedBound(CellLearner):
         return points, np.concatenate(values)
 
     def _begin_search(self):
-        """Begin with the box of all components."""
-        self.pricing.open_boxes(*[side[None] for side in self.pricing.root()])
+        """Begin with the boxes that hold all components, and yield after some of them."""
+        low, high = [side[None] for side in self.pricing.root()] if self.boxes is None else self.boxes
+        for first in range(0, len(low), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            self.pricing.open_boxes(low[some], high[some], first + AT_ONCE >= len(low))
+            yield
         self.n_before, self.phase = self.pricing.n_cells, "search"
         self.mark = self.n_before + MOST_CELLS[0], math.inf
         while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
@@ -302,8 +308,16 @@ class RaisedBound(CellLearner):
             self.mark = 2 * pricing.n_cells - self.n_before, missing
         return True
 
+    def _keep_boxes(self):
+        """Keep the cells that a component of a solution below the limit may lie in; a proof has them at one price."""
+        if self.record is None:
+            low, high, upper, _ = self.pricing.cells()
+            may = upper >= self.pricing.floor(self.total, self.limit, self.n_components)
+            self.boxes = low[may], high[may]
+
     def _next_stage(self):
         """Have prices next that lose less of samples of several components, no higher than those at hand."""
+        self._keep_boxes()
         self.stage, self.height = self.stage + 1, self.height - 1
         return self._other_prices()
 

@@ -471,6 +471,8 @@ RAISED_N_CLIMBS = 25
 RAISED_ASCEND_EVERY = 64
 # of ascents around samples | starts | [1, inf) | not measured
 RAISED_N_STARTS = 24
+# boxes that are bounded between two looks at the clock | boxes | [1, inf) | argument: as many as a batch of cells
+RAISED_AT_ONCE = 64
 # suprema may lose, one after the other | nats a sample | (0, inf) | not measured
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
 # of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md

@@ -59,7 +59,7 @@ cdef class ComponentPricing(CellPricing):
     # All cells
 
     cdef int open(self, const real *low, const real *high) except -1:
-        """A cell of unknown bound; nothing where no component fits in."""
+        """A cell of unknown bound in the batch; nothing where no component fits in."""
         cdef index n = self.family.n_connected
         cdef Node *cell = self.tree.new_node()
         if cell == NULL:
@@ -74,10 +74,8 @@ cdef class ComponentPricing(CellPricing):
             self.tree.free_node(cell)
             return 0
         self.n_cells += 1
-        self.bound(self.spaces, cell, self.attained)
-        if self.tree.push(cell) < 0:
-            self.tree.free_node(cell)
-            raise MemoryError
+        self.batch[self.n_batch] = cell
+        self.n_batch += 1
         return 1
 
     cdef int split(self, Node *cell) except -1:
@@ -179,13 +177,19 @@ cdef class ComponentPricing(CellPricing):
         if not np.array_equal(np.asarray(self.prices)[:len(prices)], prices):
             self.set_prices(prices)
 
-    def open_boxes(self, low, high):
-        """Take boxes (m, n), (m, n) as the cells that all components lie in."""
+    def open_boxes(self, low, high, bint last=True):
+        """Take boxes (m, n), (m, n) as the cells that all components lie in, or unless `last` as some of them."""
         cdef real[:, ::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
         cdef index i
         for i in range(least.shape[0]):
             self.open(&least[i, 0], &most[i, 0])
-        self.covered = True
+            if self.n_batch == BATCH or i + 1 == least.shape[0]:
+                self.expand(-INFINITY, self.attained)
+        self.covered = last
+
+    def floor(self, real total, real limit, int K):
+        """What every component of any solution below the limit saves at the least; parameters are those of `search`."""
+        return floor_of(total, limit, K, self.supremum)
 
     def climb(self, points, int n_steps=30, real deadline=INFINITY, bint exactly=True, real near=0.0,
               real least=-INFINITY):

@@ -20,8 +20,8 @@ from gopfast.mixtures.pricing.pricing cimport ComponentPricing
 from gopfast.mixtures.pricing.sample_groups cimport GROUPS_LANES, SampleGroups, groups_cut
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.mixtures.pricing.tuning cimport (
-    FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE, SAMPLES_OF_A_GROUP, SHARE_LOST,
-    SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
+    BEARABLE, FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MANY_OF_A_PASS, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE,
+    SAMPLES_OF_A_GROUP, SHARE_LOST, SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
 )
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
@@ -51,6 +51,7 @@ cdef struct Grouping:
     real cutoff
     real share          # of what the value exceeds the cutoff by that groups may lose
     real lost           # by groups, of the last pass
+    real bearable       # that groups may lose where many are evaluated: the cell is divided for its minorant
     index n_groups      # evaluated so far
     bint exact          # the cell at hand takes so many groups that a pass over the samples costs less
 
@@ -88,6 +89,8 @@ cdef class GroupedPricing(ComponentPricing):
         cdef groups_cut *cut
         cdef int thread
         self.group_arena = arena
+        for thread in range(self.n_threads):
+            self.groupings[thread].n_blocks = 0
         while arena.again():
             for thread in range(self.n_threads):
                 mine = &self.groupings[thread]
@@ -132,6 +135,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef Grouping *mine = self.grouping(at)
         cdef bint is_known = self.family.n_connected <= self.family.n_columns
         mine.cutoff, mine.share = cutoff, SHARE_LOST_KNOWN if is_known else SHARE_LOST
+        mine.bearable = BEARABLE * node_warm(cell, self.family.n_connected)[self.family.n_facets]
         ComponentPricing.bound(self, at, cell, cutoff)
 
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:
@@ -185,8 +189,9 @@ cdef class GroupedPricing(ComponentPricing):
         cdef int level = min(FIRST_LEVEL, self.groups.n_levels - 1)
         cdef index first = self.groups.begins[level], i
         mine.exact = False
+        for i in range(mine.n_blocks):  # those of the cell before: all that were divided are of these
+            memset(mine.divided + mine.blocks[i], 0, GROUPS_LANES)
         mine.n_blocks = (self.groups.begins[level + 1] - first) // GROUPS_LANES
-        memset(mine.divided, 0, self.groups.n_nodes)
         for i in range(mine.n_blocks):
             mine.blocks[i] = first + i * GROUPS_LANES
 
@@ -227,6 +232,8 @@ cdef class GroupedPricing(ComponentPricing):
             worth = fabs(part.value - mine.cutoff) if isfinite(mine.cutoff) else part.value
             worth = max(mine.share * worth, LEAST_LOST * part.value)
             if part.value < mine.cutoff or mine.lost <= worth:
+                break
+            if mine.n_blocks * GROUPS_LANES > MANY_OF_A_PASS and mine.lost <= mine.bearable:
                 break
             if (not self.refine(at, mine, worth)
                     or mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP > self.groups.n_samples):
@@ -331,7 +338,7 @@ cdef class GroupedPricing(ComponentPricing):
             return ComponentPricing.pass_of_ascent(self, at, begins, True)
         if begins:
             self.forget(at)
-            mine.cutoff, mine.share = -INFINITY, SHARE_OF_ASCENTS
+            mine.cutoff, mine.share, mine.bearable = -INFINITY, SHARE_OF_ASCENTS, INFINITY
             self.begin(mine)
         self.run(at)
         return at.sums.value - mine.lost

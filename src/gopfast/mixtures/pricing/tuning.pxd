@@ -134,6 +134,11 @@ cdef extern from *:
     # a cell is split by the minorant's error if that is more than this part of what is missing | part | (0, 1) |
     # docs/notebook/groups.md
     real TOLD "0.25"
+    # groups from which on a pass may end though these lose more | groups | [64, inf) | docs/notebook/groups.md
+    index MANY_OF_A_PASS "500L"
+    # if that is no more than this part of what the minorant loses of the cell that its cell is a half of | part |
+    # [0, inf) | docs/notebook/groups.md
+    real BEARABLE "0.5"
     # of dividing groups for one pass | rounds | [1, inf) | not measured
     int MOST_ROUNDS "24"
     # what a group costs, in samples of a pass over them all; `grouped` has the same | samples | [1, inf) |

@@ -39,6 +39,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_LEFT as LEFT,
     RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
+    RAISED_LOWER as LOWER,
     RAISED_MERGED as MERGED,
     RAISED_MERGED_KNOWN as MERGED_KNOWN,
     RAISED_MOST_CELLS as MOST_CELLS,
@@ -95,7 +96,8 @@ class RaisedBound(CellLearner):
         self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
         self.rng = np.random.default_rng(0)
-        self.terms, self.phase, self.height, self.level, self.stage = 0, "begin", 0, 0, 0
+        self.terms, self.phase, self.level, self.stage = 0, "begin", 0, 0
+        self.heights, self.height = list(HEIGHTS), math.inf  # to be tried, and the one at hand
         self.lost = math.inf  # by the prices at hand, foreseen
         self.boxes = None  # that hold all components of any solution below the limit, once cells have told
         self.pricing, self.work = None, self._begin()
@@ -193,10 +195,10 @@ class RaisedBound(CellLearner):
     def _step_prices(self, deadline):
         """Try prices of the next height, until the deadline; whether there are any that may be of use."""
         if self.work is None:
-            if self.height == len(HEIGHTS):
+            if not self.heights:
                 return False
-            self.work = self._try(HEIGHTS[self.height], AMBIGUOUS[self.stage])
-            self.height += 1
+            self.height = self.heights.pop(0)
+            self.work = self._try(self.height, AMBIGUOUS[self.stage])
         if self._is_done(deadline):
             self.work = None
         return True
@@ -210,10 +212,12 @@ class RaisedBound(CellLearner):
             return
         self.terms += self.merged_costs.size
         most_merged = MERGED_KNOWN if isinstance(self.family, GaussianFamily) else MERGED
-        if self.some.values(prices, self.merged_costs).max() > most_merged * values.max():
+        merged = self.some.values(prices, self.merged_costs).max() / values.max()
+        if merged > most_merged:
+            self._insert(height * (2.0 - merged) / (2.0 - most_merged))
             return
         if isinstance(self.family, FullFamily) and len(self.weights) < LEFT_BELOW and LEFT[0] <= height < LEFT[1]:
-            self.height = len(HEIGHTS)  # the master problem's prices are as soon proved
+            self.heights = []  # the master problem's prices are as soon proved
             return
         if self.raised is not self.some:
             found = yield from self._equal(self.raised, found[0], ambiguous, few=True)
@@ -233,6 +237,12 @@ class RaisedBound(CellLearner):
             return
         self.lost = lost
         yield from self._begin_search()
+
+    def _insert(self, height):
+        """Try next what merging allows, as a component on two clusters saves 2 v less about what that costs."""
+        height *= LOWER
+        if height < self.height * LOWER and (not self.heights or height * LOWER > self.heights[0]):
+            self.heights.insert(0, height)
 
     def _equal(self, raised, each, ambiguous, few=False):
         """Return `each`, prices and values of the last turn of making these equal, and yield after each."""
@@ -318,7 +328,8 @@ class RaisedBound(CellLearner):
     def _next_stage(self):
         """Have prices next that lose less of samples of several components, no higher than those at hand."""
         self._keep_boxes()
-        self.stage, self.height = self.stage + 1, self.height - 1
+        self.stage += 1
+        self.heights.insert(0, self.height)
         return self._other_prices()
 
     def _other_prices(self):

@@ -430,6 +430,9 @@ RAISED_LEAST_FREE = 0.1
 # prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
 # docs/notebook/groups.md
 RAISED_HEIGHTS = (3.0, 2.5, 2.0, 1.6, 1.3, 1.0, 0.8, 0.6, 0.5, 0.4, 0.32, 0.25, 0.2, 0.16, 0.12, 0.09, 0.06, 0.04, 0.03)
+# of a height between them, of the one that merging allows by the one before, and the least change | factor | (0, 1) |
+# not measured
+RAISED_LOWER = 0.98
 # from and up to such a height matrices of few samples are left to the master problem's prices | nats a sample |
 # [0, inf) | docs/notebook/groups.md
 RAISED_LEFT = (0.3, 1.0)
@@ -443,7 +446,7 @@ RAISED_BETTER = 0.5
 # most that prices may lose | nats a sample | (0, inf) | not measured
 RAISED_LOSS = 0.004
 # most that a component on two clusters may save, of what one on one does | part | (0, 1) | docs/notebook/groups.md
-RAISED_MERGED = 0.9
+RAISED_MERGED = 0.95
 # the same of known variances, which lose less by lower prices than by cells about two clusters | part | (0, 1) |
 # docs/notebook/groups.md
 RAISED_MERGED_KNOWN = 0.7

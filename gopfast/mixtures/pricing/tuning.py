@@ -187,7 +187,7 @@ MOST_GROUPS = 1_000_000_000
 # of what cells cost that ascents by samples from the best of them may cost | part | (0, inf) | not measured
 LOOKS = 0.5
 # what a group costs, in samples of a pass over them all | samples | [1, inf) | docs/notebook/groups.md
-SAMPLES_OF_A_GROUP = 24
+SAMPLES_OF_A_GROUP = 12
 # of making the atoms' values equal | turns | [1, inf) | not measured
 N_EQUAL = 2
 

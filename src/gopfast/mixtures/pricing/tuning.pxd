@@ -143,7 +143,7 @@ cdef extern from *:
     int MOST_ROUNDS "24"
     # what a group costs, in samples of a pass over them all; `grouped` has the same | samples | [1, inf) |
     # docs/notebook/groups.md
-    index SAMPLES_OF_A_GROUP "24L"
+    index SAMPLES_OF_A_GROUP "12L"
     # of Newton's method to the scale s of a column | steps | [1, inf) | argument: any s gives a bound (U2)
     int MOST_ROOT_STEPS "50"
     # at which these end | relative change of s | (0, 1) | argument: any s gives a bound (U2)

@@ -154,6 +154,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, width, variance
+        self.weigh(at, mine)
         ComponentPricing.choose_split(self, at, cell)
         if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
             return
@@ -244,9 +245,7 @@ cdef class GroupedPricing(ComponentPricing):
                 mine.exact, mine.lost = True, 0
                 ComponentPricing.run(self, at)
                 return
-        self.weigh(at, mine)
-        at.sums.value, at.sums.mass = part.value, part.mass
-        memcpy(at.sums.first, part.first, self.family.n_statistics * sizeof(real))
+        at.sums.value = part.value
 
     cdef bint refine(self, Pricing *at, Grouping *mine, real most) noexcept nogil:
         """Divides the groups that lose more than their part of what all may; whether there were any."""
@@ -317,19 +316,23 @@ cdef class GroupedPricing(ComponentPricing):
         return s
 
     cdef void weigh(self, Pricing *at, Grouping *mine) noexcept nogil:
-        """OUT: masses and moments at the groups' means, which only say where to go next."""
+        """OUT: masses and moments at the groups' means, after a pass: they only say where to go next."""
         cdef price_sums *part = at.parts
         cdef int F = self.family.n_statistics
+        if mine.exact:
+            return
         if part.scale > 0:
             groups_moments(
                 &mine.cut, &self.groups.rows[0], self.family.n_columns, F, at.costs.centers, part.scale, &part.mass,
                 &part.saturated, &part.inner, part.first, part.inner_first, part.second
             )
-            return
-        part.mass = part.saturated = part.inner = 0
-        memset(part.first, 0, F * sizeof(real))
-        memset(part.inner_first, 0, F * sizeof(real))
-        memset(part.second, 0, F * F * sizeof(real))
+        else:
+            part.mass = part.saturated = part.inner = 0
+            memset(part.first, 0, F * sizeof(real))
+            memset(part.inner_first, 0, F * sizeof(real))
+            memset(part.second, 0, F * F * sizeof(real))
+        at.sums.mass = part.mass
+        memcpy(at.sums.first, part.first, F * sizeof(real))
 
     cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil:
         """Of groups the value lacks about what they lose."""
@@ -341,4 +344,5 @@ cdef class GroupedPricing(ComponentPricing):
             mine.cutoff, mine.share, mine.bearable = -INFINITY, SHARE_OF_ASCENTS, INFINITY
             self.begin(mine)
         self.run(at)
+        self.weigh(at, mine)
         return at.sums.value - mine.lost

@@ -147,7 +147,7 @@ cdef extern from *:
     # of Newton's method to the scale s of a column | steps | [1, inf) | argument: any s gives a bound (U2)
     int MOST_ROOT_STEPS "50"
     # at which these end | relative change of s | (0, 1) | argument: any s gives a bound (U2)
-    real ROOT_TOLERANCE "1e-10"
+    real ROOT_TOLERANCE "1e-6"
     # below it s is taken to be 1 | none | (0, 1e-100] | argument: its logarithm and reciprocal are finite
     real LEAST_SCALE "1e-290"
 

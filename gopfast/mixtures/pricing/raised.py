@@ -284,10 +284,11 @@ class RaisedBound(CellLearner):
 
     def _begin_search(self):
         """Begin with the boxes that hold all components, and yield after some of them."""
-        low, high = [side[None] for side in self.pricing.root()] if self.boxes is None else self.boxes
+        low, high, warm = (*(side[None] for side in self.pricing.root()), None) if self.boxes is None else self.boxes
         for first in range(0, len(low), AT_ONCE):
             some = slice(first, first + AT_ONCE)
-            self.pricing.open_boxes(low[some], high[some], first + AT_ONCE >= len(low))
+            is_last, handed_on = first + AT_ONCE >= len(low), None if warm is None else warm[some]
+            self.pricing.open_boxes(low[some], high[some], is_last, handed_on)
             yield
         self.n_before, self.phase = self.pricing.n_cells, "search"
         self.mark = self.n_before + MOST_CELLS[0], math.inf
@@ -323,7 +324,7 @@ class RaisedBound(CellLearner):
         if self.record is None:
             low, high, upper, _ = self.pricing.cells()
             may = upper >= self.pricing.floor(self.total, self.limit, self.n_components)
-            self.boxes = low[may], high[may]
+            self.boxes = low[may], high[may], self.pricing.handed_on()[may]
 
     def _next_stage(self):
         """Have prices next that lose less of samples of several components, no higher than those at hand."""

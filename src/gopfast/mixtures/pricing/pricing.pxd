@@ -27,5 +27,5 @@ cdef class ComponentPricing(CellPricing):
     cdef void offer(self, real value, const real *point) noexcept nogil
     cdef real column(self, Pricing *at, const real *point, real *mass, real *inner, real *saturated) noexcept nogil
     cdef int need_cells(self) except -1
-    cdef int open(self, const real *low, const real *high) except -1
+    cdef int open(self, const real *low, const real *high, const float *warm) except -1
     cdef int drop(self, Node *cell) except -1

@@ -58,7 +58,7 @@ cdef class ComponentPricing(CellPricing):
 
     # All cells
 
-    cdef int open(self, const real *low, const real *high) except -1:
+    cdef int open(self, const real *low, const real *high, const float *warm) except -1:
         """A cell of unknown bound in the batch; nothing where no component fits in."""
         cdef index n = self.family.n_connected
         cdef Node *cell = self.tree.new_node()
@@ -66,7 +66,7 @@ cdef class ComponentPricing(CellPricing):
             raise MemoryError
         memcpy(node_low(cell), low, n * sizeof(real))
         memcpy(node_high(cell, n), high, n * sizeof(real))
-        memset(node_warm(cell, n), 0, self.n_warm * sizeof(float))
+        memcpy(node_warm(cell, n), warm, self.n_warm * sizeof(float))
         cell.lower = -INFINITY
         if self.ledger is not None:
             self.ledger.begin(cell)
@@ -177,12 +177,19 @@ cdef class ComponentPricing(CellPricing):
         if not np.array_equal(np.asarray(self.prices)[:len(prices)], prices):
             self.set_prices(prices)
 
-    def open_boxes(self, low, high, bint last=True):
-        """Take boxes (m, n), (m, n) as the cells that all components lie in, or unless `last` as some of them."""
+    def open_boxes(self, low, high, bint last=True, warm=None):
+        """Take boxes (m, n), (m, n) as the cells that all components lie in, or unless `last` as some of them.
+
+        They begin with what other cells have handed on, `warm` (m, n_warm), if there is any.
+        """
         cdef real[:, ::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        none = np.zeros((least.shape[0], self.n_warm), dtype=np.float32)
+        cdef float[:, ::1] begin = none if warm is None else np.array(warm, dtype=np.float32)
         cdef index i
+        if begin.shape[0] != least.shape[0] or begin.shape[1] != self.n_warm:
+            raise ValueError("what boxes begin with is not theirs")
         for i in range(least.shape[0]):
-            self.open(&least[i, 0], &most[i, 0])
+            self.open(&least[i, 0], &most[i, 0], &begin[i, 0])
             if self.n_batch == BATCH or i + 1 == least.shape[0]:
                 self.expand(-INFINITY, self.attained)
         self.covered = last
@@ -514,6 +521,15 @@ cdef class ComponentPricing(CellPricing):
                 point[i, a] = node_point(self.tree.heap[i], n)[a]
             upper[i] = -self.tree.heap[i].lower
         return np.asarray(low), np.asarray(high), np.asarray(upper), np.asarray(point)
+
+    def handed_on(self):
+        """What the cells that are left hand on, (m, n_warm) of float32, in their order in `cells`."""
+        cdef index n = self.family.n_connected, i, a
+        cdef float[:, ::1] warm = np.empty((self.tree.n_open, self.n_warm), dtype=np.float32)
+        for i in range(self.tree.n_open):
+            for a in range(self.n_warm):
+                warm[i, a] = node_warm(self.tree.heap[i], n)[a]
+        return np.asarray(warm)
 
 
 cdef real floor_of(real total, real limit, int K, real sup) noexcept nogil:

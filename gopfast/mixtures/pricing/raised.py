@@ -230,10 +230,12 @@ class RaisedBound(CellLearner):
         self.prices = prices
         self.change_prices(prices, self.total)
         yield from self._set_prices(prices)
+        near = TOLERANCES[-1] * self.total_weight / self.n_components
+        self.attained = (yield from self._climb(self.atoms, N_CLIMBS, near)).max()
         starts = np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)])
-        values = yield from self._climb(starts, N_CLIMBS)
-        self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
-        if values.max() > self.attained + SLACK * value:
+        above = self.attained + SLACK * value
+        values = yield from self._climb(starts, N_CLIMBS, SLACK * value, above)
+        if values.max() > above:
             return
         self.lost = lost
         yield from self._begin_search()
@@ -264,20 +266,23 @@ class RaisedBound(CellLearner):
             self.terms += len(prices)
             yield
 
-    def _climb(self, points, n_steps):
-        """Return what is attained from each of some points, by groups and the best of them exactly, and yield."""
+    def _climb(self, points, n_steps, near, least=-math.inf):
+        """Return what is attained from each of some points, by groups and the best of them exactly, and yield.
+
+        Values are as near to those at maxima, and ascents that would not come to the least are given up.
+        """
         if self.by_groups and len(points) > N_EXACT:
-            points, values = yield from self._climb_all(points, n_steps, False)
+            points, values = yield from self._climb_all(points, n_steps, False, near, -math.inf)
             points = points[np.argsort(-values)[:N_EXACT]]
-        _, values = yield from self._climb_all(points, n_steps, True)
+        _, values = yield from self._climb_all(points, n_steps, True, near, least)
         return values
 
-    def _climb_all(self, points, n_steps, exactly):
+    def _climb_all(self, points, n_steps, exactly, near, least):
         """Return where ascents end, and what is attained there, and yield after as many as there are threads."""
         values, points = [], np.array(points)
         for first in range(0, len(points), self.threads):
             some = slice(first, first + self.threads)
-            found, points[some] = self.pricing.climb(points[some], n_steps, exactly=exactly)
+            found, points[some] = self.pricing.climb(points[some], n_steps, math.inf, exactly, near, least)
             values.append(found)
             yield
         return points, np.concatenate(values)

@@ -120,7 +120,7 @@ cdef extern from *:
     # [group_pricing] Cells over groups of samples.
 
     # level of the groups that every cell begins with | level | [0, 6] | not measured
-    int FIRST_LEVEL "1"
+    int FIRST_LEVEL "0"
     # what groups may lose of what a cell's bound exceeds the cutoff by: they are divided until then | part | (0, 1) |
     # docs/notebook/groups.md
     real SHARE_LOST "0.8"

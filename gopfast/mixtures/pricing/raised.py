@@ -26,6 +26,7 @@ from gopfast.mixtures.pricing.recorded_cells import CellLearner
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     RAISED_AMBIGUOUS as AMBIGUOUS,
+    RAISED_AMBIGUOUS_FULL as AMBIGUOUS_FULL,
     RAISED_ASCEND_EVERY as ASCEND_EVERY,
     RAISED_AT_ONCE as AT_ONCE,
     RAISED_BETTER as BETTER,
@@ -98,6 +99,7 @@ class RaisedBound(CellLearner):
         self.rng = np.random.default_rng(0)
         self.terms, self.phase, self.level, self.stage = 0, "begin", 0, 0
         self.heights, self.height = list(HEIGHTS), math.inf  # to be tried, and the one at hand
+        self.ambiguous = AMBIGUOUS_FULL if isinstance(family, FullFamily) else AMBIGUOUS
         self.lost = math.inf  # by the prices at hand, foreseen
         self.boxes = None  # that hold all components of any solution below the limit, once cells have told
         self.pricing, self.work = None, self._begin()
@@ -198,7 +200,7 @@ class RaisedBound(CellLearner):
             if not self.heights:
                 return False
             self.height = self.heights.pop(0)
-            self.work = self._try(self.height, AMBIGUOUS[self.stage])
+            self.work = self._try(self.height, self.ambiguous[self.stage])
         if self._is_done(deadline):
             self.work = None
         return True
@@ -309,7 +311,7 @@ class RaisedBound(CellLearner):
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":
             return self._other_prices()
-        is_last = self.stage + 1 == len(AMBIGUOUS)
+        is_last = self.stage + 1 == len(self.ambiguous)
         if not is_last and reason != "proved" and K * (pricing.supremum - self.attained) <= TOLD * self.lost:
             return self._next_stage()
         if reason == "tight":

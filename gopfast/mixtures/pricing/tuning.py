@@ -441,6 +441,8 @@ RAISED_LEFT_BELOW = 5_000
 # that a sample of several components may lose by its price, one after the other | nats | [0, inf) |
 # docs/notebook/groups.md
 RAISED_AMBIGUOUS = (1e-3, 1e-4, 1e-5)
+# the same of matrices, whose heights end at what merging allows | nats | [0, inf) | docs/notebook/groups.md
+RAISED_AMBIGUOUS_FULL = (1e-4, 1e-5, 1e-6)
 # of what the prices before lose, that the next ones may lose at most | part | (0, 1) | not measured
 RAISED_BETTER = 0.5
 # most that prices may lose | nats a sample | (0, inf) | not measured

@@ -437,7 +437,7 @@ RAISED_LOWER = 0.98
 # [0, inf) | docs/notebook/groups.md
 RAISED_LEFT = (0.3, 1.0)
 # of fewer than these | samples | [0, inf) | docs/notebook/groups.md
-RAISED_LEFT_BELOW = 5_000
+RAISED_LEFT_BELOW = 3_000
 # that a sample of several components may lose by its price, one after the other | nats | [0, inf) |
 # docs/notebook/groups.md
 RAISED_AMBIGUOUS = (1e-3, 1e-4, 1e-5)

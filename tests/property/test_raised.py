@@ -121,7 +121,7 @@ def test_cells_that_are_handed_over_hold_the_components_of_all_better_solutions(
         pass
     assert bound.lower <= value + 1e-9 * (1 + abs(value))
     if shape == "normal":
-        assert kept[0][0] < 0.5 * kept[0][1]  # most of them are left out
+        assert kept[0][0] < 0.8 * kept[0][1]  # and many are left out
 
 
 def test_boxes_take_what_cells_have_handed_on_and_nothing_else():

@@ -213,10 +213,11 @@ class RaisedBound(CellLearner):
         if not self.some.lost(prices, values) < most:
             return
         self.terms += self.merged_costs.size
-        most_merged = MERGED_KNOWN if isinstance(self.family, GaussianFamily) else MERGED
+        is_known = isinstance(self.family, GaussianFamily)
         merged = self.some.values(prices, self.merged_costs).max() / values.max()
-        if merged > most_merged:
-            self._insert(height * (2.0 - merged) / (2.0 - most_merged))
+        if merged > (MERGED_KNOWN if is_known else MERGED):
+            if not is_known:  # these are better off with lower heights
+                self._insert(height * (2.0 - merged) / (2.0 - MERGED))
             return
         if isinstance(self.family, FullFamily) and len(self.weights) < LEFT_BELOW and LEFT[0] <= height < LEFT[1]:
             self.heights = []  # the master problem's prices are as soon proved

@@ -51,7 +51,7 @@ def row(n, d, K, apart, kind, seconds):
     if not math.isfinite(bound.lower):
         return f"{name} | no prices are of use"
     lost, took = value - bound.total + K * bound.attained, time.process_time() - since
-    told = f"{raised.HEIGHTS[bound.height - 1]:g} | {(value - bound.lower) / n:.2g} | {lost / n:.2g}"
+    told = f"{bound.height:.3g} | {(value - bound.lower) / n:.2g} | {lost / n:.2g}"
     return f"{name} | {told} | {bound.pricing.n_cells:,} | {bound.n_terms / 1e6:,.0f} | {took:.1f} | {not more}"
 
 

@@ -26,6 +26,9 @@ from gopfast.mixtures.pricing.recorded_cells import CellLearner
 from gopfast.mixtures.pricing.sample_groups import SampleGroups
 from gopfast.mixtures.pricing.tuning import (
     RAISED_AMBIGUOUS as AMBIGUOUS,
+    RAISED_AMBIGUOUS_FULL as AMBIGUOUS_FULL,
+    RAISED_ASCEND_EVERY as ASCEND_EVERY,
+    RAISED_AT_ONCE as AT_ONCE,
     RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
     RAISED_DRAWN as DRAWN,
@@ -37,6 +40,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_LEFT as LEFT,
     RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
+    RAISED_LOWER as LOWER,
     RAISED_MERGED as MERGED,
     RAISED_MERGED_KNOWN as MERGED_KNOWN,
     RAISED_MOST_CELLS as MOST_CELLS,
@@ -93,8 +97,11 @@ class RaisedBound(CellLearner):
         self.columns, self.weights = family.data.arrays()
         self.total_weight = math.fsum(self.weights)
         self.rng = np.random.default_rng(0)
-        self.terms, self.phase, self.height, self.level, self.stage = 0, "begin", 0, 0, 0
+        self.terms, self.phase, self.level, self.stage = 0, "begin", 0, 0
+        self.heights, self.height = list(HEIGHTS), math.inf  # to be tried, and the one at hand
+        self.ambiguous = AMBIGUOUS_FULL if isinstance(family, FullFamily) else AMBIGUOUS
         self.lost = math.inf  # by the prices at hand, foreseen
+        self.boxes = None  # that hold all components of any solution below the limit, once cells have told
         self.pricing, self.work = None, self._begin()
 
     @property
@@ -135,6 +142,7 @@ class RaisedBound(CellLearner):
         patience = PATIENCE_KNOWN if isinstance(self.family, GaussianFamily) else PATIENCE
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
             self.one, patience=patience, n_threads=self.threads, record=self.record)  # fmt: skip
+        self.pricing.ascend_every = ASCEND_EVERY
         if self.by_groups:
             product = isinstance(self.family, FullFamily)
             scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))
@@ -189,10 +197,10 @@ class RaisedBound(CellLearner):
     def _step_prices(self, deadline):
         """Try prices of the next height, until the deadline; whether there are any that may be of use."""
         if self.work is None:
-            if self.height == len(HEIGHTS):
+            if not self.heights:
                 return False
-            self.work = self._try(HEIGHTS[self.height], AMBIGUOUS[self.stage])
-            self.height += 1
+            self.height = self.heights.pop(0)
+            self.work = self._try(self.height, self.ambiguous[self.stage])
         if self._is_done(deadline):
             self.work = None
         return True
@@ -205,11 +213,14 @@ class RaisedBound(CellLearner):
         if not self.some.lost(prices, values) < most:
             return
         self.terms += self.merged_costs.size
-        most_merged = MERGED_KNOWN if isinstance(self.family, GaussianFamily) else MERGED
-        if self.some.values(prices, self.merged_costs).max() > most_merged * values.max():
+        is_known = isinstance(self.family, GaussianFamily)
+        merged = self.some.values(prices, self.merged_costs).max() / values.max()
+        if merged > (MERGED_KNOWN if is_known else MERGED):
+            if not is_known:  # these are better off with lower heights
+                self._insert(height * (2.0 - merged) / (2.0 - MERGED))
             return
         if isinstance(self.family, FullFamily) and len(self.weights) < LEFT_BELOW and LEFT[0] <= height < LEFT[1]:
-            self.height = len(HEIGHTS)  # the master problem's prices are as soon proved
+            self.heights = []  # the master problem's prices are as soon proved
             return
         if self.raised is not self.some:
             found = yield from self._equal(self.raised, found[0], ambiguous, few=True)
@@ -222,13 +233,21 @@ class RaisedBound(CellLearner):
         self.prices = prices
         self.change_prices(prices, self.total)
         yield from self._set_prices(prices)
+        near = TOLERANCES[-1] * self.total_weight / self.n_components
+        self.attained = (yield from self._climb(self.atoms, N_CLIMBS, near)).max()
         starts = np.concatenate([self.merged, self.pricing.seeded(self.rng, N_STARTS)])
-        values = yield from self._climb(starts, N_CLIMBS)
-        self.attained = (yield from self._climb(self.atoms, N_CLIMBS)).max()
-        if values.max() > self.attained + SLACK * value:
+        above = self.attained + SLACK * value
+        values = yield from self._climb(starts, N_CLIMBS, SLACK * value, above)
+        if values.max() > above:
             return
         self.lost = lost
-        self._begin_search()
+        yield from self._begin_search()
+
+    def _insert(self, height):
+        """Try next what merging allows, as a component on two clusters saves 2 v less about what that costs."""
+        height *= LOWER
+        if height < self.height * LOWER and (not self.heights or height * LOWER > self.heights[0]):
+            self.heights.insert(0, height)
 
     def _equal(self, raised, each, ambiguous, few=False):
         """Return `each`, prices and values of the last turn of making these equal, and yield after each."""
@@ -250,27 +269,35 @@ class RaisedBound(CellLearner):
             self.terms += len(prices)
             yield
 
-    def _climb(self, points, n_steps):
-        """Return what is attained from each of some points, by groups and the best of them exactly, and yield."""
+    def _climb(self, points, n_steps, near, least=-math.inf):
+        """Return what is attained from each of some points, by groups and the best of them exactly, and yield.
+
+        Values are as near to those at maxima, and ascents that would not come to the least are given up.
+        """
         if self.by_groups and len(points) > N_EXACT:
-            points, values = yield from self._climb_all(points, n_steps, False)
+            points, values = yield from self._climb_all(points, n_steps, False, near, -math.inf)
             points = points[np.argsort(-values)[:N_EXACT]]
-        _, values = yield from self._climb_all(points, n_steps, True)
+        _, values = yield from self._climb_all(points, n_steps, True, near, least)
         return values
 
-    def _climb_all(self, points, n_steps, exactly):
+    def _climb_all(self, points, n_steps, exactly, near, least):
         """Return where ascents end, and what is attained there, and yield after as many as there are threads."""
         values, points = [], np.array(points)
         for first in range(0, len(points), self.threads):
             some = slice(first, first + self.threads)
-            found, points[some] = self.pricing.climb(points[some], n_steps, exactly=exactly)
+            found, points[some] = self.pricing.climb(points[some], n_steps, math.inf, exactly, near, least)
             values.append(found)
             yield
         return points, np.concatenate(values)
 
     def _begin_search(self):
-        """Begin with the box of all components."""
-        self.pricing.open_boxes(*[side[None] for side in self.pricing.root()])
+        """Begin with the boxes that hold all components, and yield after some of them."""
+        low, high, warm = (*(side[None] for side in self.pricing.root()), None) if self.boxes is None else self.boxes
+        for first in range(0, len(low), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            is_last, handed_on = first + AT_ONCE >= len(low), None if warm is None else warm[some]
+            self.pricing.open_boxes(low[some], high[some], is_last, handed_on)
+            yield
         self.n_before, self.phase = self.pricing.n_cells, "search"
         self.mark = self.n_before + MOST_CELLS[0], math.inf
         while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
@@ -285,7 +312,7 @@ class RaisedBound(CellLearner):
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":
             return self._other_prices()
-        is_last = self.stage + 1 == len(AMBIGUOUS)
+        is_last = self.stage + 1 == len(self.ambiguous)
         if not is_last and reason != "proved" and K * (pricing.supremum - self.attained) <= TOLD * self.lost:
             return self._next_stage()
         if reason == "tight":
@@ -300,9 +327,18 @@ class RaisedBound(CellLearner):
             self.mark = 2 * pricing.n_cells - self.n_before, missing
         return True
 
+    def _keep_boxes(self):
+        """Keep the cells that a component of a solution below the limit may lie in; a proof has them at one price."""
+        if self.record is None:
+            low, high, upper, _ = self.pricing.cells()
+            may = upper >= self.pricing.floor(self.total, self.limit, self.n_components)
+            self.boxes = low[may], high[may], self.pricing.handed_on()[may]
+
     def _next_stage(self):
         """Have prices next that lose less of samples of several components, no higher than those at hand."""
-        self.stage, self.height = self.stage + 1, self.height - 1
+        self._keep_boxes()
+        self.stage += 1
+        self.heights.insert(0, self.height)
         return self._other_prices()
 
     def _other_prices(self):

@@ -187,7 +187,7 @@ MOST_GROUPS = 1_000_000_000
 # of what cells cost that ascents by samples from the best of them may cost | part | (0, inf) | not measured
 LOOKS = 0.5
 # what a group costs, in samples of a pass over them all | samples | [1, inf) | docs/notebook/groups.md
-SAMPLES_OF_A_GROUP = 24
+SAMPLES_OF_A_GROUP = 12
 # of making the atoms' values equal | turns | [1, inf) | not measured
 N_EQUAL = 2
 
@@ -430,20 +430,25 @@ RAISED_LEAST_FREE = 0.1
 # prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
 # docs/notebook/groups.md
 RAISED_HEIGHTS = (3.0, 2.5, 2.0, 1.6, 1.3, 1.0, 0.8, 0.6, 0.5, 0.4, 0.32, 0.25, 0.2, 0.16, 0.12, 0.09, 0.06, 0.04, 0.03)
+# of a height between them, of the one that merging allows by the one before, and the least change | factor | (0, 1) |
+# not measured
+RAISED_LOWER = 0.98
 # from and up to such a height matrices of few samples are left to the master problem's prices | nats a sample |
 # [0, inf) | docs/notebook/groups.md
 RAISED_LEFT = (0.3, 1.0)
 # of fewer than these | samples | [0, inf) | docs/notebook/groups.md
-RAISED_LEFT_BELOW = 5_000
+RAISED_LEFT_BELOW = 3_000
 # that a sample of several components may lose by its price, one after the other | nats | [0, inf) |
 # docs/notebook/groups.md
 RAISED_AMBIGUOUS = (1e-3, 1e-4, 1e-5)
+# the same of matrices, whose heights end at what merging allows | nats | [0, inf) | docs/notebook/groups.md
+RAISED_AMBIGUOUS_FULL = (1e-4, 1e-5, 1e-6)
 # of what the prices before lose, that the next ones may lose at most | part | (0, 1) | not measured
 RAISED_BETTER = 0.5
 # most that prices may lose | nats a sample | (0, inf) | not measured
 RAISED_LOSS = 0.004
 # most that a component on two clusters may save, of what one on one does | part | (0, 1) | docs/notebook/groups.md
-RAISED_MERGED = 0.9
+RAISED_MERGED = 0.95
 # the same of known variances, which lose less by lower prices than by cells about two clusters | part | (0, 1) |
 # docs/notebook/groups.md
 RAISED_MERGED_KNOWN = 0.7
@@ -466,8 +471,13 @@ RAISED_MOST_KNOWN = 5
 RAISED_TOLD = 0.5
 # of an ascent | steps | [1, inf) | not measured
 RAISED_N_CLIMBS = 25
+# of so many cells one has an ascent from its split point: what components save most is known | cells | [1, inf) |
+# docs/notebook/groups.md
+RAISED_ASCEND_EVERY = 64
 # of ascents around samples | starts | [1, inf) | not measured
 RAISED_N_STARTS = 24
+# boxes that are bounded between two looks at the clock | boxes | [1, inf) | argument: as many as a batch of cells
+RAISED_AT_ONCE = 64
 # suprema may lose, one after the other | nats a sample | (0, inf) | not measured
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
 # of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md

@@ -20,8 +20,8 @@ from gopfast.mixtures.pricing.pricing cimport ComponentPricing
 from gopfast.mixtures.pricing.sample_groups cimport GROUPS_LANES, SampleGroups, groups_cut
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.mixtures.pricing.tuning cimport (
-    FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE, SAMPLES_OF_A_GROUP, SHARE_LOST,
-    SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
+    BEARABLE, FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MANY_OF_A_PASS, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE,
+    SAMPLES_OF_A_GROUP, SHARE_LOST, SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
 )
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
@@ -51,6 +51,7 @@ cdef struct Grouping:
     real cutoff
     real share          # of what the value exceeds the cutoff by that groups may lose
     real lost           # by groups, of the last pass
+    real bearable       # that groups may lose where many are evaluated: the cell is divided for its minorant
     index n_groups      # evaluated so far
     bint exact          # the cell at hand takes so many groups that a pass over the samples costs less
 
@@ -88,6 +89,8 @@ cdef class GroupedPricing(ComponentPricing):
         cdef groups_cut *cut
         cdef int thread
         self.group_arena = arena
+        for thread in range(self.n_threads):
+            self.groupings[thread].n_blocks = 0
         while arena.again():
             for thread in range(self.n_threads):
                 mine = &self.groupings[thread]
@@ -132,6 +135,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef Grouping *mine = self.grouping(at)
         cdef bint is_known = self.family.n_connected <= self.family.n_columns
         mine.cutoff, mine.share = cutoff, SHARE_LOST_KNOWN if is_known else SHARE_LOST
+        mine.bearable = BEARABLE * node_warm(cell, self.family.n_connected)[self.family.n_facets]
         ComponentPricing.bound(self, at, cell, cutoff)
 
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:
@@ -150,6 +154,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, width, variance
+        self.weigh(at, mine)
         ComponentPricing.choose_split(self, at, cell)
         if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
             return
@@ -185,8 +190,9 @@ cdef class GroupedPricing(ComponentPricing):
         cdef int level = min(FIRST_LEVEL, self.groups.n_levels - 1)
         cdef index first = self.groups.begins[level], i
         mine.exact = False
+        for i in range(mine.n_blocks):  # those of the cell before: all that were divided are of these
+            memset(mine.divided + mine.blocks[i], 0, GROUPS_LANES)
         mine.n_blocks = (self.groups.begins[level + 1] - first) // GROUPS_LANES
-        memset(mine.divided, 0, self.groups.n_nodes)
         for i in range(mine.n_blocks):
             mine.blocks[i] = first + i * GROUPS_LANES
 
@@ -228,6 +234,8 @@ cdef class GroupedPricing(ComponentPricing):
             worth = max(mine.share * worth, LEAST_LOST * part.value)
             if part.value < mine.cutoff or mine.lost <= worth:
                 break
+            if mine.n_blocks * GROUPS_LANES > MANY_OF_A_PASS and mine.lost <= mine.bearable:
+                break
             if (not self.refine(at, mine, worth)
                     or mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP > self.groups.n_samples):
                 if mine.share == SHARE_OF_ASCENTS:  # which ends by samples anyway
@@ -237,9 +245,7 @@ cdef class GroupedPricing(ComponentPricing):
                 mine.exact, mine.lost = True, 0
                 ComponentPricing.run(self, at)
                 return
-        self.weigh(at, mine)
-        at.sums.value, at.sums.mass = part.value, part.mass
-        memcpy(at.sums.first, part.first, self.family.n_statistics * sizeof(real))
+        at.sums.value = part.value
 
     cdef bint refine(self, Pricing *at, Grouping *mine, real most) noexcept nogil:
         """Divides the groups that lose more than their part of what all may; whether there were any."""
@@ -310,19 +316,23 @@ cdef class GroupedPricing(ComponentPricing):
         return s
 
     cdef void weigh(self, Pricing *at, Grouping *mine) noexcept nogil:
-        """OUT: masses and moments at the groups' means, which only say where to go next."""
+        """OUT: masses and moments at the groups' means, after a pass: they only say where to go next."""
         cdef price_sums *part = at.parts
         cdef int F = self.family.n_statistics
+        if mine.exact:
+            return
         if part.scale > 0:
             groups_moments(
                 &mine.cut, &self.groups.rows[0], self.family.n_columns, F, at.costs.centers, part.scale, &part.mass,
                 &part.saturated, &part.inner, part.first, part.inner_first, part.second
             )
-            return
-        part.mass = part.saturated = part.inner = 0
-        memset(part.first, 0, F * sizeof(real))
-        memset(part.inner_first, 0, F * sizeof(real))
-        memset(part.second, 0, F * F * sizeof(real))
+        else:
+            part.mass = part.saturated = part.inner = 0
+            memset(part.first, 0, F * sizeof(real))
+            memset(part.inner_first, 0, F * sizeof(real))
+            memset(part.second, 0, F * F * sizeof(real))
+        at.sums.mass = part.mass
+        memcpy(at.sums.first, part.first, F * sizeof(real))
 
     cdef real pass_of_ascent(self, Pricing *at, bint begins, bint exactly) noexcept nogil:
         """Of groups the value lacks about what they lose."""
@@ -331,7 +341,8 @@ cdef class GroupedPricing(ComponentPricing):
             return ComponentPricing.pass_of_ascent(self, at, begins, True)
         if begins:
             self.forget(at)
-            mine.cutoff, mine.share = -INFINITY, SHARE_OF_ASCENTS
+            mine.cutoff, mine.share, mine.bearable = -INFINITY, SHARE_OF_ASCENTS, INFINITY
             self.begin(mine)
         self.run(at)
+        self.weigh(at, mine)
         return at.sums.value - mine.lost

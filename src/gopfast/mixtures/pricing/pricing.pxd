@@ -17,6 +17,7 @@ cdef class ComponentPricing(CellPricing):
     cdef real[::1] reached, best_point
     cdef readonly real attained         # largest value seen at parameters of a component
     cdef readonly index n_cells, n_dropped
+    cdef public index ascend_every      # of so many cells one has an ascent from its split point
     cdef readonly bint covered          # cells were taken since the prices changed
     # What cells and ascents have cost so far, in terms.
     cdef index spent(self) noexcept nogil
@@ -26,5 +27,5 @@ cdef class ComponentPricing(CellPricing):
     cdef void offer(self, real value, const real *point) noexcept nogil
     cdef real column(self, Pricing *at, const real *point, real *mass, real *inner, real *saturated) noexcept nogil
     cdef int need_cells(self) except -1
-    cdef int open(self, const real *low, const real *high) except -1
+    cdef int open(self, const real *low, const real *high, const float *warm) except -1
     cdef int drop(self, Node *cell) except -1

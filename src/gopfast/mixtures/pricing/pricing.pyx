@@ -35,6 +35,7 @@ cdef class ComponentPricing(CellPricing):
         self.best_point = np.zeros(family.n_connected)
         self.starts, self.reached = np.zeros((BATCH, family.n_connected)), np.zeros(BATCH)
         self.n_batch = self.n_starts = 0
+        self.ascend_every = ASCEND_EVERY
         self.attained = -INFINITY
 
     def __dealloc__(self):
@@ -57,15 +58,15 @@ cdef class ComponentPricing(CellPricing):
 
     # All cells
 
-    cdef int open(self, const real *low, const real *high) except -1:
-        """A cell of unknown bound; nothing where no component fits in."""
+    cdef int open(self, const real *low, const real *high, const float *warm) except -1:
+        """A cell of unknown bound in the batch; nothing where no component fits in."""
         cdef index n = self.family.n_connected
         cdef Node *cell = self.tree.new_node()
         if cell == NULL:
             raise MemoryError
         memcpy(node_low(cell), low, n * sizeof(real))
         memcpy(node_high(cell, n), high, n * sizeof(real))
-        memset(node_warm(cell, n), 0, self.n_warm * sizeof(float))
+        memcpy(node_warm(cell, n), warm, self.n_warm * sizeof(float))
         cell.lower = -INFINITY
         if self.ledger is not None:
             self.ledger.begin(cell)
@@ -73,10 +74,8 @@ cdef class ComponentPricing(CellPricing):
             self.tree.free_node(cell)
             return 0
         self.n_cells += 1
-        self.bound(self.spaces, cell, self.attained)
-        if self.tree.push(cell) < 0:
-            self.tree.free_node(cell)
-            raise MemoryError
+        self.batch[self.n_batch] = cell
+        self.n_batch += 1
         return 1
 
     cdef int split(self, Node *cell) except -1:
@@ -178,13 +177,26 @@ cdef class ComponentPricing(CellPricing):
         if not np.array_equal(np.asarray(self.prices)[:len(prices)], prices):
             self.set_prices(prices)
 
-    def open_boxes(self, low, high):
-        """Take boxes (m, n), (m, n) as the cells that all components lie in."""
+    def open_boxes(self, low, high, bint last=True, warm=None):
+        """Take boxes (m, n), (m, n) as the cells that all components lie in, or unless `last` as some of them.
+
+        They begin with what other cells have handed on, `warm` (m, n_warm), if there is any.
+        """
         cdef real[:, ::1] least = np.array(low, dtype=np.float64), most = np.array(high, dtype=np.float64)
+        none = np.zeros((least.shape[0], self.n_warm), dtype=np.float32)
+        cdef float[:, ::1] begin = none if warm is None else np.array(warm, dtype=np.float32)
         cdef index i
+        if begin.shape[0] != least.shape[0] or begin.shape[1] != self.n_warm:
+            raise ValueError("what boxes begin with is not theirs")
         for i in range(least.shape[0]):
-            self.open(&least[i, 0], &most[i, 0])
-        self.covered = True
+            self.open(&least[i, 0], &most[i, 0], &begin[i, 0])
+            if self.n_batch == BATCH or i + 1 == least.shape[0]:
+                self.expand(-INFINITY, self.attained)
+        self.covered = last
+
+    def floor(self, real total, real limit, int K):
+        """What every component of any solution below the limit saves at the least; parameters are those of `search`."""
+        return floor_of(total, limit, K, self.supremum)
 
     def climb(self, points, int n_steps=30, real deadline=INFINITY, bint exactly=True, real near=0.0,
               real least=-INFINITY):
@@ -445,7 +457,7 @@ cdef class ComponentPricing(CellPricing):
                 if -cell.lower <= self.attained + tolerance or cell.branch < 0:
                     break
                 cell = self.tree.pop()
-                if popped % ASCEND_EVERY == 0 and tolerance > -INFINITY:
+                if popped % self.ascend_every == 0 and tolerance > -INFINITY:
                     memcpy(&self.starts[self.n_starts, 0], node_point(cell, n), n * sizeof(real))
                     self.n_starts += 1
                 popped += 1
@@ -509,6 +521,15 @@ cdef class ComponentPricing(CellPricing):
                 point[i, a] = node_point(self.tree.heap[i], n)[a]
             upper[i] = -self.tree.heap[i].lower
         return np.asarray(low), np.asarray(high), np.asarray(upper), np.asarray(point)
+
+    def handed_on(self):
+        """What the cells that are left hand on, (m, n_warm) of float32, in their order in `cells`."""
+        cdef index n = self.family.n_connected, i, a
+        cdef float[:, ::1] warm = np.empty((self.tree.n_open, self.n_warm), dtype=np.float32)
+        for i in range(self.tree.n_open):
+            for a in range(self.n_warm):
+                warm[i, a] = node_warm(self.tree.heap[i], n)[a]
+        return np.asarray(warm)
 
 
 cdef real floor_of(real total, real limit, int K, real sup) noexcept nogil:

@@ -120,7 +120,7 @@ cdef extern from *:
     # [group_pricing] Cells over groups of samples.
 
     # level of the groups that every cell begins with | level | [0, 6] | not measured
-    int FIRST_LEVEL "1"
+    int FIRST_LEVEL "0"
     # what groups may lose of what a cell's bound exceeds the cutoff by: they are divided until then | part | (0, 1) |
     # docs/notebook/groups.md
     real SHARE_LOST "0.8"
@@ -134,15 +134,20 @@ cdef extern from *:
     # a cell is split by the minorant's error if that is more than this part of what is missing | part | (0, 1) |
     # docs/notebook/groups.md
     real TOLD "0.25"
+    # groups from which on a pass may end though these lose more | groups | [64, inf) | docs/notebook/groups.md
+    index MANY_OF_A_PASS "500L"
+    # if that is no more than this part of what the minorant loses of the cell that its cell is a half of | part |
+    # [0, inf) | docs/notebook/groups.md
+    real BEARABLE "0.5"
     # of dividing groups for one pass | rounds | [1, inf) | not measured
     int MOST_ROUNDS "24"
     # what a group costs, in samples of a pass over them all; `grouped` has the same | samples | [1, inf) |
     # docs/notebook/groups.md
-    index SAMPLES_OF_A_GROUP "24L"
+    index SAMPLES_OF_A_GROUP "12L"
     # of Newton's method to the scale s of a column | steps | [1, inf) | argument: any s gives a bound (U2)
     int MOST_ROOT_STEPS "50"
     # at which these end | relative change of s | (0, 1) | argument: any s gives a bound (U2)
-    real ROOT_TOLERANCE "1e-10"
+    real ROOT_TOLERANCE "1e-6"
     # below it s is taken to be 1 | none | (0, 1e-100] | argument: its logarithm and reciprocal are finite
     real LEAST_SCALE "1e-290"
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.factor_cells import FactorCells
+from gopfast.mixtures.shared.gathered import Gathering
 from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch
@@ -57,7 +58,8 @@ class FactorBound(KnownCovariances):
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
-        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._kind(FixedSearch))
+        self.gathering = None if prices is None else Gathering(slices, self.epsilon, plan, prices)
+        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
@@ -145,6 +147,27 @@ class FactorBound(KnownCovariances):
         """Return what makes searches at present: such as may lose something, or exact ones as given."""
         rough = self._rough()
         return partial(RoughSearch, rough=rough, prices=self.prices) if rough else exact
+
+    def _line(self, alpha, family, *rest):
+        """Return the search behind a line, as `FixedSearch` is made."""
+        search, _ = self._of_groups(alpha * np.eye(len(self.center)), self.means, alpha)
+        return search or self._kind(FixedSearch)(alpha, family, *rest)
+
+    def _search(self, vertex):
+        """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
+        means = self.means if vertex.means is None else vertex.means
+        search, B = self._of_groups(vertex.A, means)
+        if search is None:
+            return super()._search(vertex)
+        vertex.back = np.linalg.pinv(B)
+        return search
+
+    def _of_groups(self, A, means, alpha=1.0):
+        """Return a search of groups and the matrix to its coordinates, or None."""
+        rough = self._rough()
+        if not rough or not self.gathering.applies:
+            return None, None
+        return self.gathering.search(A, rough, means, alpha)
 
     def _count(self, terms):
         """Count work of cells, as if it were passes."""

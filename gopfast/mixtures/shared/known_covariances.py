@@ -40,7 +40,9 @@ class Vertex:
     @property
     def missing(self):
         """How much higher beta can become, about."""
-        return 0.0 if self.search is None else max(0.0, self.search.upper - self.beta)
+        if self.search is None:
+            return 0.0
+        return max(0.0, self.search.upper + self.search.shift + self.search.lost - self.beta)
 
     def can_go_on(self, rough):
         """Return whether the search behind it, or one that may lose so much less, has more to tell."""
@@ -114,7 +116,7 @@ class KnownCovariances(Learner):
         vertex.means = search.solution[K : K + K * d].reshape(K, d) @ vertex.back.T
         self.means = vertex.means
         loss = self.slices.known_loss(vertex.A, self.most) + self.most * d * d * vertex.error
-        beta = search.lower - loss - SUM * abs(search.lower)
+        beta = search.lower + search.shift - loss - SUM * (abs(search.lower) + abs(search.shift))
         vertex.progress = max(0.0, beta - vertex.beta)
         if beta > vertex.beta:
             vertex.beta = beta
@@ -122,7 +124,7 @@ class KnownCovariances(Learner):
         vague = search.missing > VAGUE * self.slices.largest_rest and search.n_nodes < MOST_FIRST_NODES
         if index in self.waiting and (search.is_over or not vague):
             self.waiting.remove(index)
-        if search.done:
+        if search.done and not search.lost:
             vertex.search = None  # its memory goes
 
     def _search(self, vertex):

@@ -47,7 +47,7 @@ class RoughSearch(FixedSearch):
             if self.done or not math.isfinite(self.upper):
                 return passes
             self.n_nodes = AS_NODES
-            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self.rough)
+            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self.rough - self.lost)
         bound = self.bound
         before, terms = bound.n_passes, bound.n_terms
         with self.prices.meter:

@@ -137,6 +137,27 @@ LEAST_ROUGH = 0.1
 # that it counts as, where searches are compared | nodes | [1, inf) | argument: a search takes as long for its prices
 AS_NODES = 64
 
+# [gathered] Groups of samples in place of samples.
+
+# from which on they are gathered | samples | [1, inf) | not measured
+GATHERED_FEWEST = 5_000
+# groups of so many samples, at most | part | (0, 1] | not measured
+GATHERED_MOST = 0.5
+# of which a solution is found, and what groups lose is estimated | samples | [100, inf) | not measured
+GATHERED_DRAWN = 2_000
+# of what a search may lose, what groups may | part | (0, 1) | not measured
+GATHERED_SHARE = 0.5
+# of a group, one after the other until one loses no more | units of the known covariance | (0, 1) | not measured
+GATHERED_VARIANCES = (0.25, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.017, 0.012, 0.008, 0.005, 0.003)
+# of EM, by which it is estimated what is lost | steps | [1, inf) | not measured
+GATHERED_STEPS = 8
+# width of the first cells that are tried | root of the variance | (0, inf) | not measured
+GATHERED_START = 4.8
+# of the next ones | factor | (0, 1) | not measured
+GATHERED_SHRINK = 0.62
+# of cells that are tried | widths | [1, inf) | not measured
+GATHERED_LEVELS = 6
+
 # [coefficients] Between two values of a coefficient that all components share.
 
 # by which a slope is found that bounds best | halvings of its logarithm | [1, inf) | argument: any slope bounds (JS3),

@@ -35,6 +35,8 @@ from gopfast.mixtures.shared.tuning import (
     N_LINES,
     ROUGHLY,
     SAME_PRECISION,
+    SPARED,
+    SPARED_LESS,
     STALLED,
     STEEPEST,
 )
@@ -55,6 +57,7 @@ class FactorBound(KnownCovariances):
         super().__init__(slices, solution, limit, epsilon, plan)
         self.prices = prices
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
+        self.asked = None  # a matrix, and what is asked for there
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
@@ -143,10 +146,10 @@ class FactorBound(KnownCovariances):
         rough = ROUGHLY * min(self.limit - self.lower, self.slices.total)
         return rough if rough > LEAST_ROUGH else 0.0
 
-    def _kind(self, exact):
+    def _kind(self, exact, **asked):
         """Return what makes searches at present: such as may lose something, or exact ones as given."""
         rough = self._rough()
-        return partial(RoughSearch, rough=rough, prices=self.prices) if rough else exact
+        return partial(RoughSearch, rough=rough, prices=self.prices, **asked) if rough else exact
 
     def _line(self, alpha, family, *rest):
         """Return the search behind a line, as `FixedSearch` is made."""
@@ -156,18 +159,23 @@ class FactorBound(KnownCovariances):
     def _search(self, vertex):
         """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
         means = self.means if vertex.means is None else vertex.means
-        search, B = self._of_groups(vertex.A, means)
+        asked = math.inf
+        if self.asked is not None:
+            P, rest = self.asked
+            asked = self.slices.total * (rest + 0.5 * float((vertex.A * (P - self.added)).sum()))
+        asked = {"asked": asked, "spared": SPARED * SPARED_LESS**vertex.n_searches}
+        search, B = self._of_groups(vertex.A, means, **asked)
         if search is None:
-            return super()._search(vertex)
+            return super()._search(vertex, **asked)
         vertex.back = np.linalg.pinv(B)
         return search
 
-    def _of_groups(self, A, means, alpha=1.0):
+    def _of_groups(self, A, means, alpha=1.0, **asked):
         """Return a search of groups and the matrix to its coordinates, or None."""
         rough = self._rough()
         if not rough or not self.gathering.applies:
             return None, None
-        return self.gathering.search(A, rough, means, alpha)
+        return self.gathering.search(A, rough, means, alpha, **asked)
 
     def _count(self, terms):
         """Count work of cells, as if it were passes."""
@@ -199,12 +207,13 @@ class FactorBound(KnownCovariances):
         if told.max() >= rest or self.is_full:
             self.skip = True
             return
+        self.asked = P, rest
         rough = self._rough() / FINER
         same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
         # searches that may say enough there, if they end where their incumbents are
         able = [
             i for i, vertex in enumerate(self.vertices)
-            if vertex.can_go_on(rough) and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i))
+            if vertex.can_go_on(rough) and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i) and not vertex.search.spared)
             and (vertex.search.n_nodes < EARLY or vertex.progress > STALLED * vertex.missing)
         ]  # fmt: skip
         if able:

@@ -24,7 +24,7 @@ import numpy as np
 from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.rough_search import RoughSearch
+from gopfast.mixtures.shared.rough_search import RoughSearch, allowed
 from gopfast.mixtures.shared.shared import FixedSearch
 from gopfast.mixtures.shared.slices import root
 from gopfast.mixtures.shared.tuning import (
@@ -38,6 +38,7 @@ from gopfast.mixtures.shared.tuning import (
     GATHERED_STEPS as STEPS,
     GATHERED_VARIANCES as VARIANCES,
     N_STARTS,
+    SPARED,
 )
 from gopfast.roundoff import ROUND
 
@@ -198,7 +199,7 @@ class Gathering:
         self.some = slice(None, None, max(1, n // DRAWN))
         self.n_groups = 0  # of the last search
 
-    def search(self, A, rough, start, alpha=1.0):
+    def search(self, A, rough, start, alpha=1.0, asked=math.inf, spared=SPARED):
         """
         Return the search of groups at the precision A, which may lose `rough` nats, and the matrix to its coordinates.
 
@@ -208,8 +209,8 @@ class Gathering:
         rough : float
         start : ndarray, shape (K, d)
             Means in the coordinates z, near those of a solution.
-        alpha : float
-            Of the search.
+        alpha, asked, spared : float
+            As of `RoughSearch`.
 
         Returns
         -------
@@ -223,7 +224,7 @@ class Gathering:
         few, w = y[:, self.some], weights[self.some]
         w = w * (slices.total / float(w.sum()))
         means, shares = self._solution(few, w, start @ B.T)
-        q, lost = self._variance(few, w, means, shares, SHARE * rough)
+        q, lost = self._variance(few, w, means, shares, rough, asked, spared)
         groups = groups_of(y, weights, q, MOST * len(weights)) if q > 0.0 else None
         if groups is None:
             return None, B
@@ -232,10 +233,9 @@ class Gathering:
         scale = math.sqrt(1.0 - q)
         family = self._family(points, groups.weights)
         search = RoughSearch(
-            alpha, family, shift, self.epsilon, self.plan, rough, self.prices,
+            alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked, spared, lost,
             n_starts=0, start=(scale * means)[:, family.data.order], thorough=False,
         )  # fmt: skip
-        search.lost = lost
         return search, scale * B[family.data.order]
 
     def _family(self, columns, weights):
@@ -254,9 +254,10 @@ class Gathering:
         K, d = start.shape
         return search.solution[K : K + K * d].reshape(K, d)[:, order], search.solution[:K]
 
-    def _variance(self, columns, weights, means, shares, most):
-        """Return the largest q of some that loses about at most so many nats, and what it loses; 0 if none is."""
+    def _variance(self, columns, weights, means, shares, rough, asked, spared):
+        """Return the largest q of some that loses no more than it may, about, and what it loses; 0 if none is."""
         value, means, shares = refit(columns, weights, means, shares, 3)
+        most = SHARE * allowed(rough, value, asked, spared)
         centers = posterior(columns, means, shares)
         off = np.square(columns - centers).sum(axis=0)
         for q in VARIANCES:

@@ -35,6 +35,7 @@ class Vertex:
     def __init__(self, A, error, beta):
         self.A, self.error, self.beta = A, error, beta
         self.search, self.progress = None, 0.0  # of the search, when it last went on
+        self.n_searches = 0  # that were begun
         self.means = self.back = None  # of its incumbent, in the coordinates z; the matrix to these
 
     @property
@@ -107,7 +108,7 @@ class KnownCovariances(Learner):
         """Go on with the search behind a vertex."""
         vertex = self.vertices[index]
         if vertex.search is None or vertex.search.is_over:
-            vertex.search = self._search(vertex)
+            vertex.search, vertex.n_searches = self._search(vertex), vertex.n_searches + 1
         search = vertex.search
         before = search.n_terms
         self.n_passes += search.go_on(max(0.0, TURN * (deadline - time.monotonic())))
@@ -127,13 +128,13 @@ class KnownCovariances(Learner):
         if search.done and not search.lost:
             vertex.search = None  # its memory goes
 
-    def _search(self, vertex):
-        """Return the search of a vertex, which begins with the solution of another one."""
+    def _search(self, vertex, **asked):
+        """Return the search of a vertex, which begins with the solution of another one; `asked` as of `_kind`."""
         family, B = self.slices.known(vertex.A)
         vertex.back = np.linalg.pinv(B)
         means = self.means if vertex.means is None else vertex.means
         starts = {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False}
-        made = self._kind(partial(FixedSearch, first_nodes=FIRST_NODES))
+        made = self._kind(partial(FixedSearch, first_nodes=FIRST_NODES), **asked)
         return made(1.0, family, 0.0, self.epsilon, self.plan, **starts)
 
     def _kind(self, exact):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gopfast.mixtures.shared.shared import FixedSearch
-from gopfast.mixtures.shared.tuning import AS_NODES
+from gopfast.mixtures.shared.tuning import AS_NODES, MOST_LOST, SPARED
 from gopfast.search.meter import Meter
 
 
@@ -33,11 +33,18 @@ class RoughSearch(FixedSearch):
     rough : float
         Nats that the bound may lose.
     prices : PriceMaker
+    asked : float
+        What it is asked to prove, in nats, if there is anything.
+    spared : float
+        Part that it may lose of what its optimum is above that.
+    lost : float
+        Nats, about, that its problem is less than the mixture.
     """
 
-    def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, **primal):
+    def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, **primal):
         super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
-        self.rough, self.prices, self.bound = rough, prices, None
+        self.rough, self.prices, self.asked, self.part, self.lost = rough, prices, asked, spared, lost
+        self.bound = None
 
     def go_on(self, seconds):
         """Go on with prices, first of all find the solution that they begin with; returns the passes that this took."""
@@ -47,7 +54,10 @@ class RoughSearch(FixedSearch):
             if self.done or not math.isfinite(self.upper):
                 return passes
             self.n_nodes = AS_NODES
-            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self.rough - self.lost)
+            before = self.rough
+            self.rough = allowed(self.rough, self.upper + self.shift + self.lost, self.asked, self.part)
+            self.spared = self.rough > before
+            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self._tolerance())
         bound = self.bound
         before, terms = bound.n_passes, bound.n_terms
         with self.prices.meter:
@@ -60,3 +70,13 @@ class RoughSearch(FixedSearch):
         if self.is_over:
             self.bound = self.search = None  # their memory goes
         return passes + bound.n_passes - before
+
+    def _tolerance(self):
+        """Return the nats that prices may lose."""
+        total = math.fsum(self.plan.family.data.arrays()[1])
+        return min(max(self.rough - self.lost, 0.5 * self.rough), MOST_LOST * total)
+
+
+def allowed(rough, optimum, asked, spared):
+    """Return the nats that a bound may lose of an optimum, of which so much is asked for, and part of the rest spared."""
+    return max(rough, spared * (optimum - asked)) if math.isfinite(asked) else rough

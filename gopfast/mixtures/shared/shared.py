@@ -92,9 +92,11 @@ class FixedSearch:
         Nats that its bound may lose in the end.
     lost : float
         Nats, about, that its problem is less than the mixture.
+    spared : bool
+        Whether it may lose more than others, as its optimum is far above what was asked for.
     """
 
-    rough, lost, is_over = 0.0, 0.0, False
+    rough, lost, spared, is_over = 0.0, 0.0, False, False
 
     def __init__(self, alpha, family, shift, epsilon, plan, first_nodes=FIRST_NODES, learns=True, **primal):
         self.alpha, self.shift, self.first_nodes = alpha, shift, first_nodes

@@ -158,6 +158,15 @@ GATHERED_SHRINK = 0.62
 # of cells that are tried | widths | [1, inf) | not measured
 GATHERED_LEVELS = 6
 
+# [rough_search] Prices alone of a mixture in which the parameter is fixed.
+
+# of what an optimum is above what is asked for, that a search may lose | part | [0, 1) | not measured
+SPARED = 0.2
+# of that part, once it has turned out to be too much | factor | (0, 1) | not measured
+SPARED_LESS = 0.25
+# that prices may lose, whatever is asked for | nats per unit of weight | (0, inf) | not measured
+MOST_LOST = 0.5
+
 # [coefficients] Between two values of a coefficient that all components share.
 
 # by which a slope is found that bounds best | halvings of its logarithm | [1, inf) | argument: any slope bounds (JS3),

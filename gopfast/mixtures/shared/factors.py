@@ -25,6 +25,7 @@ from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
+    AS_PASSES,
     ASKING,
     CELLS_AT_ONCE,
     EARLY,
@@ -43,6 +44,9 @@ from gopfast.mixtures.shared.tuning import (
 from gopfast.roundoff import ROUND
 
 
+LINECUTS = 0
+FLATTER = 0
+FLAT2 = 1.
 class FactorBound(KnownCovariances):
     """
     Lower bound of a mixture of one covariance matrix; parameters as of `KnownCovariances`.
@@ -95,7 +99,7 @@ class FactorBound(KnownCovariances):
             return
         self._begin()
         for line in lines.lines():
-            if line.alpha > 0.0:
+            if line.alpha > 0.0 and LINECUTS:
                 self.vertices.append(Vertex(line.alpha * np.eye(len(self.center)), 0.0, line.beta))
                 self._raised(len(self.vertices) - 1)
         self._add(self.center, 0.0)
@@ -175,6 +179,7 @@ class FactorBound(KnownCovariances):
         rough = self._rough()
         if not rough or not self.gathering.applies:
             return None, None
+        self._count(AS_PASSES * len(self.slices.weights) * self.slices.n_components)
         return self.gathering.search(A, rough, means, alpha, **asked)
 
     def _count(self, terms):
@@ -222,7 +227,20 @@ class FactorBound(KnownCovariances):
             self.skip = True
         else:
             self.means = self.vertices[self._nearest(A)].means
+            if FLATTER:
+                A = self._flatter(A, P, rest, told.max())
             self._add(A, 0.0)
+
+    def _flatter(self, A, P, rest, told):
+        """Return a matrix nearer to the incumbent's that would say enough at P, too, else A."""
+        within = np.linalg.inv(self.center)
+        W = self.slices.total
+        for part in (4.0, 1.0, 0.25):
+            B = self._within_range(np.linalg.inv(P + part * within))
+            reach = self.gathering.estimate(B, self.means) / W - 0.5 * float((B * (P - self.added)).sum()) - rest
+            if reach >= max(FLATTER, FLAT2 * (rest - told)):
+                return B
+        return A
 
     def _gain(self, index, told):
         """Return by how much going on with a search raises the largest of what is told, a node; then what it tells."""

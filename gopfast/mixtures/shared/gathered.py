@@ -233,7 +233,7 @@ class Gathering:
         scale = math.sqrt(1.0 - q)
         family = self._family(points, groups.weights)
         search = RoughSearch(
-            alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked, spared, lost,
+            alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked, spared, lost, len(groups.weights) / len(weights),
             n_starts=0, start=(scale * means)[:, family.data.order], thorough=False,
         )  # fmt: skip
         return search, scale * B[family.data.order]

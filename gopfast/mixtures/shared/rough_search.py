@@ -39,11 +39,14 @@ class RoughSearch(FixedSearch):
         Part that it may lose of what its optimum is above that.
     lost : float
         Nats, about, that its problem is less than the mixture.
+    part : float
+        Of the samples that its points are as many as: so much of a pass over them counts.
     """
 
-    def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, **primal):
+    def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, part=1.0, **primal):
         super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
-        self.rough, self.prices, self.asked, self.part, self.lost = rough, prices, asked, spared, lost
+        self.rough, self.prices, self.asked, self.sparing, self.lost = rough, prices, asked, spared, lost
+        self.part = part
         self.bound = None
 
     def go_on(self, seconds):
@@ -52,10 +55,10 @@ class RoughSearch(FixedSearch):
         if self.bound is None:
             passes = super().go_on(seconds)
             if self.done or not math.isfinite(self.upper):
-                return passes
+                return int(self.part * passes)
             self.n_nodes = AS_NODES
             before = self.rough
-            self.rough = allowed(self.rough, self.upper + self.shift + self.lost, self.asked, self.part)
+            self.rough = allowed(self.rough, self.upper + self.shift + self.lost, self.asked, self.sparing)
             self.spared = self.rough > before
             self.bound = self.prices.learner(self.plan, self.solution, self.upper, self._tolerance())
         bound = self.bound
@@ -69,7 +72,7 @@ class RoughSearch(FixedSearch):
         self.is_over = not more or not self.missing > self.rough
         if self.is_over:
             self.bound = self.search = None  # their memory goes
-        return passes + bound.n_passes - before
+        return int(self.part * (passes + bound.n_passes - before))
 
     def _tolerance(self):
         """Return the nats that prices may lose."""

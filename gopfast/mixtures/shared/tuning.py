@@ -139,7 +139,7 @@ AS_NODES = 64
 
 # that gathering samples and the search of their groups counts as, beside its terms | passes | [0, inf) | argument: it
 # takes some fifty milliseconds of 100,000 samples and 5,000 groups
-AS_PASSES = 50
+AS_PASSES = 20
 
 # [gathered] Groups of samples in place of samples.
 

@@ -20,7 +20,7 @@ import numpy as np
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.gathered import Gathering
-from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
+from gopfast.mixtures.shared.known_covariances import KnownCovariances
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
@@ -44,9 +44,6 @@ from gopfast.mixtures.shared.tuning import (
 from gopfast.roundoff import ROUND
 
 
-LINECUTS = 0
-FLATTER = 0
-FLAT2 = 1.
 class FactorBound(KnownCovariances):
     """
     Lower bound of a mixture of one covariance matrix; parameters as of `KnownCovariances`.
@@ -98,10 +95,6 @@ class FactorBound(KnownCovariances):
         if more and self.n_drawn < N_LINES:
             return
         self._begin()
-        for line in lines.lines():
-            if line.alpha > 0.0 and LINECUTS:
-                self.vertices.append(Vertex(line.alpha * np.eye(len(self.center)), 0.0, line.beta))
-                self._raised(len(self.vertices) - 1)
         self._add(self.center, 0.0)
         # from here on `lower` is what cells prove by themselves, so that it is seen how they get on
         self.lines, self.lower = None, -math.inf
@@ -227,20 +220,7 @@ class FactorBound(KnownCovariances):
             self.skip = True
         else:
             self.means = self.vertices[self._nearest(A)].means
-            if FLATTER:
-                A = self._flatter(A, P, rest, told.max())
             self._add(A, 0.0)
-
-    def _flatter(self, A, P, rest, told):
-        """Return a matrix nearer to the incumbent's that would say enough at P, too, else A."""
-        within = np.linalg.inv(self.center)
-        W = self.slices.total
-        for part in (4.0, 1.0, 0.25):
-            B = self._within_range(np.linalg.inv(P + part * within))
-            reach = self.gathering.estimate(B, self.means) / W - 0.5 * float((B * (P - self.added)).sum()) - rest
-            if reach >= max(FLATTER, FLAT2 * (rest - told)):
-                return B
-        return A
 
     def _gain(self, index, told):
         """Return by how much going on with a search raises the largest of what is told, a node; then what it tells."""

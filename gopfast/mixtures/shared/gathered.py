@@ -238,13 +238,6 @@ class Gathering:
         )  # fmt: skip
         return search, scale * B[family.data.order]
 
-    def estimate(self, A, start):
-        """Return about the optimum of known precision A, from some of the samples, and means to start from."""
-        B = root(A)[::-1]
-        few, w = B @ self.slices.columns[:, self.some], self.slices.weights[self.some]
-        w = w * (self.slices.total / float(w.sum()))
-        return refit(few, w, *self._solution(few, w, start @ B.T), 1)[0]
-
     def _family(self, columns, weights):
         d = len(columns)
         return GaussianFamily(Samples(columns.T, weights, np.ones(d), center=np.zeros(d)), self.slices.n_components)

@@ -62,7 +62,8 @@ class FactorBound(KnownCovariances):
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
-        self.gathering = None if prices is None else Gathering(slices, self.epsilon, plan, prices)
+        gathers = prices is not None and prices.gathered is not None
+        self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
@@ -170,7 +171,7 @@ class FactorBound(KnownCovariances):
     def _of_groups(self, A, means, alpha=1.0, **asked):
         """Return a search of groups and the matrix to its coordinates, or None."""
         rough = self._rough()
-        if not rough or not self.gathering.applies:
+        if not rough or self.gathering is None:
             return None, None
         self._count(AS_PASSES * len(self.slices.weights) * self.slices.n_components)
         return self.gathering.search(A, rough, means, alpha, **asked)
@@ -211,7 +212,7 @@ class FactorBound(KnownCovariances):
         # searches that may say enough there, if they end where their incumbents are
         able = [
             i for i, vertex in enumerate(self.vertices)
-            if vertex.can_go_on(rough) and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i) and not vertex.search.spared)
+            if vertex.can_go_on(rough) and told[i] + vertex.missing / W >= rest and (i in same or self._is_vague(i))
             and (vertex.search.n_nodes < EARLY or vertex.progress > STALLED * vertex.missing)
         ]  # fmt: skip
         if able:
@@ -230,8 +231,9 @@ class FactorBound(KnownCovariances):
         return max(0.0, raised) / nodes, told[index]
 
     def _is_vague(self, index):
-        """Whether what the search behind a vertex lacks is a good part of what all is missing."""
-        return self.vertices[index].missing > FINE * (self.limit - self.lower)
+        """Whether what the search behind a vertex lacks is a good part of what all is missing, and was not spared."""
+        vertex = self.vertices[index]
+        return vertex.missing > FINE * (self.limit - self.lower) and not vertex.search.spared
 
     def _apart(self, A, index):
         """Return how far a vertex is from A, relative to it."""

@@ -28,8 +28,8 @@ from gopfast.mixtures.shared.rough_search import RoughSearch, allowed
 from gopfast.mixtures.shared.shared import FixedSearch
 from gopfast.mixtures.shared.slices import root
 from gopfast.mixtures.shared.tuning import (
+    AS_PASSES,
     GATHERED_DRAWN as DRAWN,
-    GATHERED_FEWEST as FEWEST,
     GATHERED_LEVELS as LEVELS,
     GATHERED_MOST as MOST,
     GATHERED_SHARE as SHARE,
@@ -194,10 +194,7 @@ class Gathering:
 
     def __init__(self, slices, epsilon, plan, prices):
         self.slices, self.epsilon, self.plan, self.prices = slices, epsilon, plan, prices
-        n = len(slices.weights)
-        self.applies = n >= FEWEST
-        self.some = slice(None, None, max(1, n // DRAWN))
-        self.n_groups = 0  # of the last search
+        self.some = slice(None, None, max(1, len(slices.weights) // DRAWN))
 
     def search(self, A, rough, start, alpha=1.0, asked=math.inf, spared=SPARED):
         """
@@ -218,25 +215,32 @@ class Gathering:
             None where groups are too many to be of use.
         B : ndarray, shape (d, d)
         """
-        slices = self.slices
+        meter, n = self.prices.gathered, len(self.slices.weights)
         B = root(A)[::-1]  # the widest first, as samples have it
-        y, weights = B @ slices.columns, slices.weights
-        few, w = y[:, self.some], weights[self.some]
-        w = w * (slices.total / float(w.sum()))
-        means, shares = self._solution(few, w, start @ B.T)
-        q, lost = self._variance(few, w, means, shares, rough, asked, spared)
-        groups = groups_of(y, weights, q, MOST * len(weights)) if q > 0.0 else None
-        if groups is None:
+        with meter:
+            found = self._gather(B, start, rough, asked, spared)
+        meter.count(terms=AS_PASSES * n * self.slices.n_components, calls=1)
+        if found is None:
             return None, B
-        self.n_groups = len(groups.weights)
+        q, lost, groups, means, shares = found
         points, shift = points_of(groups, q, posterior(groups.means, means, shares))
         scale = math.sqrt(1.0 - q)
         family = self._family(points, groups.weights)
         search = RoughSearch(
-            alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked, spared, lost, len(groups.weights) / len(weights),
-            n_starts=0, start=(scale * means)[:, family.data.order], thorough=False,
+            alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked=asked, spared=spared, lost=lost,
+            part=len(groups.weights) / n, n_starts=0, start=(scale * means)[:, family.data.order], thorough=False,
         )  # fmt: skip
         return search, scale * B[family.data.order]
+
+    def _gather(self, B, start, rough, asked, spared):
+        """Return a variance, what it loses, groups, and means and shares of a solution; None of too many groups."""
+        y, weights = B @ self.slices.columns, self.slices.weights
+        few, w = y[:, self.some], weights[self.some]
+        w = w * (self.slices.total / float(w.sum()))
+        means, shares = self._solution(few, w, start @ B.T)
+        q, lost = self._variance(few, w, means, shares, rough, asked, spared)
+        groups = groups_of(y, weights, q, MOST * len(weights)) if q > 0.0 else None
+        return None if groups is None else (q, lost, groups, means, shares)
 
     def _family(self, columns, weights):
         d = len(columns)

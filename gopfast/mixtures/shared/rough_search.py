@@ -18,10 +18,14 @@ from gopfast.search.meter import Meter
 
 
 class PriceMaker(NamedTuple):
-    """What makes a Learner of a plan, a solution, its objective and nats that may be lost; and its counts."""
+    """What makes a Learner of a plan, a solution, its objective and nats that may be lost; and its counts.
+
+    `gathered` are those of groups in place of samples, None where samples stay what they are.
+    """
 
     learner: Callable
     meter: Meter
+    gathered: Meter | None = None
 
 
 class RoughSearch(FixedSearch):
@@ -54,6 +58,7 @@ class RoughSearch(FixedSearch):
         end, passes = time.monotonic() + seconds, 0
         if self.bound is None:
             passes = super().go_on(seconds)
+            self.is_over = self.done  # of groups, samples may still say more
             if self.done or not math.isfinite(self.upper):
                 return int(self.part * passes)
             self.n_nodes = AS_NODES

@@ -259,7 +259,7 @@ class MatrixSlices(Scaled):
         """Return the family of known precision A, and the matrix to its coordinates; see `known_loss`."""
         B = root(A)
         family = self._of_variance_one(B @ self.columns)
-        return family, B
+        return family, B[family.data.order]
 
     def known_loss(self, A, most):
         """Return a bound of what rounding adds to the optimum of `known`; `most` is what S / 2 is at most."""

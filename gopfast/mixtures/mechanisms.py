@@ -33,11 +33,11 @@ from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
 from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
+from gopfast.mixtures.shared.gathered import are_gathered
 from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
-from gopfast.mixtures.shared.tuning import GATHERED_FEWEST
 from gopfast.mixtures.tuning import (
     ASKED_FROM,
     BEFORE_COVER,
@@ -699,7 +699,7 @@ class Gathered(Mechanism):
     @staticmethod
     def applies(plan):
         """Where such prices are of many samples."""
-        return plan.has(RoughPrices) and plan.family.data.n_samples >= GATHERED_FEWEST
+        return plan.has(RoughPrices) and are_gathered(plan.family.data)
 
 
 class Simplices(Mechanism):

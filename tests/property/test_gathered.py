@@ -7,6 +7,7 @@ import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.search.meter import Meter
 from support.plans import plan_of
+from support.tied_bounds import bound_of, problem_of, told
 
 import gopfast
 from gopfast.mixtures import engine
@@ -14,7 +15,6 @@ from gopfast.mixtures.mechanisms import RoughPrices
 from gopfast.mixtures.shared import factors as factors_module, gathered
 from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, posterior, proxies
 from gopfast.mixtures.shared.rough_search import PriceMaker, allowed
-from property.test_factors import bound_of, problem_of, told
 
 
 def samples_of(rng, n=None, d=None):
@@ -85,7 +85,8 @@ def test_points_of_groups_cost_less_than_samples_at_every_mixture(seed):
 def test_little_is_lost_of_clusters_that_are_apart():
     rng = np.random.default_rng(1)
     means = np.array([[0.0, 0.0, 0.0], [9.0, 0.0, 2.0], [0.0, 9.0, -2.0]])
-    x, w, shares = (means[rng.integers(0, 3, 20_000)] + rng.standard_normal((20_000, 3))).T, np.ones(20_000), np.ones(3) / 3
+    x = (means[rng.integers(0, 3, 20_000)] + rng.standard_normal((20_000, 3))).T
+    w, shares = np.ones(20_000), np.ones(3) / 3
     before = math.inf
     for q in (0.3, 0.1, 0.03):
         groups = groups_of(np.ascontiguousarray(x), w, q, math.inf)

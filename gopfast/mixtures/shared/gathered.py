@@ -1,9 +1,9 @@
 """
 Samples of a mixture of known covariance, gathered into groups: points that bound it from below, far fewer than samples.
 
-Within a group a component's part of the samples is chosen at a cost, and what the choice can save is what an exponential
-moment of the group says. Where these are at most those of a normal distribution of variance q along every direction,
-in units in which the known covariance is I, a group costs at least
+Within a group a component's part of the samples is chosen at a cost, and what the choice can save is what an
+exponential moment of the group says. Where these are at most those of a normal distribution of variance q along every
+direction, in units in which the known covariance is I, a group costs at least
 
     |y_g - m|^2 / 2 - q |m - c_g|^2 / 2 + v_g / 2
 
@@ -30,8 +30,13 @@ from gopfast.mixtures.shared.slices import root
 from gopfast.mixtures.shared.tuning import (
     AS_PASSES,
     GATHERED_DRAWN as DRAWN,
+    GATHERED_EXPONENTS as EXPONENTS,
+    GATHERED_FEWEST as FEWEST,
     GATHERED_LEVELS as LEVELS,
     GATHERED_MOST as MOST,
+    GATHERED_N_EXPONENTS as N_EXPONENTS,
+    GATHERED_N_RATIOS as N_RATIOS,
+    GATHERED_RATIO as LARGEST_RATIO,
     GATHERED_SHARE as SHARE,
     GATHERED_SHRINK as SHRINK,
     GATHERED_START as START,
@@ -41,10 +46,6 @@ from gopfast.mixtures.shared.tuning import (
     SPARED,
 )
 from gopfast.roundoff import ROUND
-
-# Ratios of a group's squared radius to its largest variance, and exponents, at which the factor is bounded.
-RATIOS = np.geomspace(1.0, 1e6, 400)
-EXPONENTS = np.geomspace(0.01, 64.0, 1800)
 
 
 class Groups(NamedTuple):
@@ -60,14 +61,20 @@ class Groups(NamedTuple):
     rounding: float
 
 
+def are_gathered(data):
+    """Return whether there are samples enough for groups of them to be of use."""
+    return data.n_samples >= FEWEST
+
+
 @cache
 def _factors():
-    """Return at least sup over t > 0 of 2 log(1 + (e^t - 1 - t) / r) / t^2, for each of the ratios r."""
-    low, high = EXPONENTS[:-1], EXPONENTS[1:]
+    """Return ratios r, and at least sup over t > 0 of 2 log(1 + (e^t - 1 - t) / r) / t^2 for each of them."""
+    ratios, exponents = np.geomspace(1.0, LARGEST_RATIO, N_RATIOS), np.geomspace(*EXPONENTS, N_EXPONENTS)
+    low, high = exponents[:-1], exponents[1:]
     rise = (np.expm1(high) - high) * (1.0 + SLACK)
-    between = 2.0 / low**2 * np.log1p(rise[None, :] / RATIOS[:, None])
-    first = 1.0 / (RATIOS * (1.0 - EXPONENTS[0] / 3.0))
-    return np.maximum(np.maximum(between.max(axis=1), first), 2.0 / EXPONENTS[-1]) * (1.0 + SLACK)
+    between = 2.0 / low**2 * np.log1p(rise[None, :] / ratios[:, None])
+    first = 1.0 / (ratios * (1.0 - low[0] / 3.0))
+    return ratios, np.maximum(np.maximum(between.max(axis=1), first), 2.0 / high[-1]) * (1.0 + SLACK)
 
 
 def proxies(variances, squares):
@@ -83,8 +90,9 @@ def proxies(variances, squares):
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(variances > 0.0, squares / variances, math.inf)
-    place = np.searchsorted(RATIOS, ratio, side="right") - 1  # the factor falls with the ratio
-    known = np.where(place < 0, 1.0, _factors()[np.maximum(place, 0)])
+    ratios, factors = _factors()
+    place = np.searchsorted(ratios, ratio, side="right") - 1  # the factor falls with the ratio
+    known = np.where(place < 0, 1.0, factors[np.maximum(place, 0)])
     return np.where(squares > 0.0, squares * np.minimum(1.0, known), 0.0)
 
 

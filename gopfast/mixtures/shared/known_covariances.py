@@ -88,7 +88,8 @@ class KnownCovariances(Learner):
     @property
     def is_full(self):
         """Whether there are as many vertices as memory is for."""
-        return len(self.vertices) >= min(MOST_VERTICES, MOST_SAMPLES // len(self.slices.weights))
+        kept = sum(vertex.search.part for vertex in self.vertices if vertex.search is not None)
+        return len(self.vertices) >= MOST_VERTICES or kept * len(self.slices.weights) >= MOST_SAMPLES
 
     def _add(self, A, error, beta=-math.inf):
         """Return the index of a new vertex."""

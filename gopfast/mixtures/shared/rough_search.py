@@ -41,13 +41,14 @@ class RoughSearch(FixedSearch):
         What it is asked to prove, in nats, if there is anything.
     spared : float
         Part that it may lose of what its optimum is above that.
-    lost : float
-        Nats, about, that its problem is less than the mixture.
-    part : float
-        Of the samples that its points are as many as: so much of a pass over them counts.
+    lost, part : float
+        As of `FixedSearch`.
     """
 
-    def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, part=1.0, **primal):
+    def __init__(
+        self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, part=1.0,
+        **primal,
+    ):  # fmt: skip
         super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
         self.rough, self.prices, self.asked, self.sparing, self.lost = rough, prices, asked, spared, lost
         self.part = part
@@ -86,5 +87,5 @@ class RoughSearch(FixedSearch):
 
 
 def allowed(rough, optimum, asked, spared):
-    """Return the nats that a bound may lose of an optimum, of which so much is asked for, and part of the rest spared."""
+    """Return the nats that a bound may lose of an optimum: also part of what that is above what is asked for."""
     return max(rough, spared * (optimum - asked)) if math.isfinite(asked) else rough

@@ -31,6 +31,7 @@ from gopfast.mixtures.shared.tuning import (
     EARLY,
     FINE,
     FINER,
+    FLATTER,
     LEAST_COST,
     LEAST_ROUGH,
     N_LINES,
@@ -121,11 +122,11 @@ class FactorBound(KnownCovariances):
         """Return a matrix with the eigenvalues of a best precision, from one that may have others."""
         return self._clipped(A, math.inf)
 
-    def _clipped(self, A, most):
+    def _clipped(self, A, most, flatter=1.0):
         """Return the same with no eigenvalue above `most`: steeper cuts say little more, and take long."""
         low, high = self.slices.precisions()
         values, vectors = np.linalg.eigh(A)
-        A = (vectors * np.clip(values, low, min(high, most))) @ vectors.T
+        A = (vectors * np.clip(values, flatter * low, min(high, most))) @ vectors.T
         return 0.5 * (A + A.T)
 
     def _in_nats(self, value):
@@ -198,9 +199,10 @@ class FactorBound(KnownCovariances):
     def _ask(self, deadline):
         """Make a search at the point of the least cell, or go on with one that may say more there."""
         C = self.axes @ self.cells.point
-        A, W = self._within_range(np.linalg.pinv(C @ C.T)), self.slices.total
-        P = np.linalg.inv(A)  # the mixture's mean may be no matrix that there is
-        A = self._clipped(A, self.steepest)
+        # the mixture's mean may be no matrix that there is; a little too wide it is what cells cannot rule out
+        A, W = self._clipped(np.linalg.pinv(C @ C.T), math.inf, FLATTER), self.slices.total
+        P = np.linalg.inv(A)
+        A = self._clipped(A, self.steepest, FLATTER)
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
         told = np.array([v.beta / W - 0.5 * float((v.A * (P - self.added)).sum()) for v in self.vertices])
         if told.max() >= rest or self.is_full:

@@ -122,8 +122,8 @@ SAME_PRECISION = 1e-6
 FINE = 0.25
 # eigenvalue of a precision, at most | that of the incumbent's | [1, inf) | not measured
 STEEPEST = 2.0
-# eigenvalue of a precision, at least, where a search is asked for | that of all samples' | (0, 1] | argument: cells rule
-# out wider matrices up to a few thousandths
+# eigenvalue of a precision, at least, where a search is asked for | that of all samples' | (0, 1] | argument: cells
+# rule out wider matrices up to a few thousandths
 FLATTER = 0.9
 # of searches of multiples of the unit matrix, before there are cells | steps | [1, inf) | not measured
 N_LINES = 4

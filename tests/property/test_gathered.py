@@ -155,9 +155,11 @@ def test_no_bound_by_groups_exceeds_an_objective_attained(seed, raised, monkeypa
 
 
 def test_what_is_far_above_what_is_asked_for_may_lose_more():
-    assert allowed(1.0, 50.0, math.inf, 0.2) == 1.0
-    assert allowed(1.0, 50.0, 48.0, 0.2) == 1.0
-    assert allowed(1.0, 50.0, 10.0, 0.2) == 8.0
+    assert allowed(1.0, 50.0, math.inf, 0.2, 1.0) == 1.0
+    assert allowed(1.0, 50.0, 48.0, 0.2, 1.0) == 1.0
+    assert allowed(1.0, 50.0, 10.0, 0.2, 0.0) == 8.0
+    assert 1.0 < allowed(1.0, 50.0, 10.0, 0.2, 1.0) < 8.0
+    assert allowed(1.0, 50.0, 10.0, 0.2, 1e4) == 1.0
 
 
 @pytest.mark.parametrize("K", [3, 4])

@@ -269,7 +269,7 @@ class Gathering:
     def _variance(self, columns, weights, means, shares, rough, asked, spared):
         """Return the largest q of some that loses no more than it may, about, and what it loses; 0 if none is."""
         value, means, shares = refit(columns, weights, means, shares, 3)
-        most = SHARE * allowed(rough, value, asked, spared)
+        most = SHARE * allowed(rough, value, asked, spared, self.slices.total)
         centers = posterior(columns, means, shares)
         off = np.square(columns - centers).sum(axis=0)
         for q in VARIANCES:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gopfast.mixtures.shared.shared import FixedSearch
-from gopfast.mixtures.shared.tuning import AS_NODES, MOST_LOST, SPARED
+from gopfast.mixtures.shared.tuning import AS_NODES, MOST_LOST, SPARED, VAGUELY
 from gopfast.search.meter import Meter
 
 
@@ -63,8 +63,8 @@ class RoughSearch(FixedSearch):
             if self.done or not math.isfinite(self.upper):
                 return int(self.part * passes)
             self.n_nodes = AS_NODES
-            before = self.rough
-            self.rough = allowed(self.rough, self.upper + self.shift + self.lost, self.asked, self.sparing)
+            before, optimum = self.rough, self.upper + self.shift + self.lost
+            self.rough = allowed(before, optimum, self.asked, self.sparing, self._total())
             self.spared = self.rough > before
             self.bound = self.prices.learner(self.plan, self.solution, self.upper, self._tolerance())
         bound = self.bound
@@ -80,12 +80,17 @@ class RoughSearch(FixedSearch):
             self.bound = self.search = None  # their memory goes
         return int(self.part * (passes + bound.n_passes - before))
 
+    def _total(self):
+        return math.fsum(self.plan.family.data.arrays()[1])
+
     def _tolerance(self):
         """Return the nats that prices may lose."""
-        total = math.fsum(self.plan.family.data.arrays()[1])
-        return min(max(self.rough - self.lost, 0.5 * self.rough), MOST_LOST * total)
+        return min(max(self.rough - self.lost, 0.5 * self.rough), MOST_LOST * self._total())
 
 
-def allowed(rough, optimum, asked, spared):
-    """Return the nats that a bound may lose of an optimum: also part of what that is above what is asked for."""
-    return max(rough, spared * (optimum - asked)) if math.isfinite(asked) else rough
+def allowed(rough, optimum, asked, spared, total):
+    """Return the nats that a bound may lose of an optimum: also part of what that is above what is asked for.
+
+    As optima are estimates, that is counted from a little above it, of a weight `total`.
+    """
+    return max(rough, spared * (optimum - asked - VAGUELY * total)) if math.isfinite(asked) else rough

@@ -33,6 +33,7 @@ from gopfast.mixtures.relaxations.corners import CornerRelaxation, has_corners
 from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, is_spanned
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
+from gopfast.mixtures.shared.gathered import are_gathered
 from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
@@ -634,7 +635,10 @@ class SharedParameters(Learning):
             made_of = slices, solution, limit, plan.epsilon, plan.of_fixed(hasty=True)
             if cls.kind(plan) is Simplices:
                 return SimplexBound(*made_of)
-            prices = PriceMaker(RoughPrices.learner, plan.meter(RoughPrices)) if plan.has(RoughPrices) else None
+            prices = None
+            if plan.has(RoughPrices):
+                gathered = plan.meter(Gathered) if plan.has(Gathered) else None
+                prices = PriceMaker(RoughPrices.learner, plan.meter(RoughPrices), gathered)
             return FactorBound(*made_of, prices)
         return SharedBound(
             slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
@@ -682,6 +686,20 @@ class RoughPrices(Mechanism):
                 rounds=False,
             )  # fmt: skip
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads)
+
+
+class Gathered(Mechanism):
+    """Groups of samples in place of samples, for prices that may lose something."""
+
+    name, theory = "gathered", "(TF4)"
+    what = "bounds mixtures of a fixed covariance matrix by those of groups of many samples, as points of their own"
+    hands_over, inside = ("floor",), RoughPrices
+    back_off = "of a cut, where groups would be half as many as the samples"
+
+    @staticmethod
+    def applies(plan):
+        """Where such prices are of many samples."""
+        return plan.has(RoughPrices) and are_gathered(plan.family.data)
 
 
 class Simplices(Mechanism):
@@ -743,7 +761,7 @@ MECHANISMS = (
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
     HittingSets, Raised, Hull, Cover, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
-    SharedParameters, Factors, RoughPrices, Simplices, ChainsOfRegressions, Marginal,
+    SharedParameters, Factors, RoughPrices, Gathered, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))

@@ -19,21 +19,26 @@ import numpy as np
 
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.factor_cells import FactorCells
-from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
+from gopfast.mixtures.shared.gathered import Gathering
+from gopfast.mixtures.shared.known_covariances import KnownCovariances
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
+    AS_PASSES,
     ASKING,
     CELLS_AT_ONCE,
     EARLY,
     FINE,
     FINER,
+    FLATTER,
     LEAST_COST,
     LEAST_ROUGH,
     N_LINES,
     ROUGHLY,
     SAME_PRECISION,
+    SPARED,
+    SPARED_LESS,
     STALLED,
     STEEPEST,
 )
@@ -54,10 +59,13 @@ class FactorBound(KnownCovariances):
         super().__init__(slices, solution, limit, epsilon, plan)
         self.prices = prices
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
+        self.asked = None  # a matrix, and what is asked for there
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
-        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._kind(FixedSearch))
+        gathers = prices is not None and prices.gathered is not None
+        self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
+        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
@@ -89,10 +97,6 @@ class FactorBound(KnownCovariances):
         if more and self.n_drawn < N_LINES:
             return
         self._begin()
-        for line in lines.lines():
-            if line.alpha > 0.0:
-                self.vertices.append(Vertex(line.alpha * np.eye(len(self.center)), 0.0, line.beta))
-                self._raised(len(self.vertices) - 1)
         self._add(self.center, 0.0)
         # from here on `lower` is what cells prove by themselves, so that it is seen how they get on
         self.lines, self.lower = None, -math.inf
@@ -118,11 +122,11 @@ class FactorBound(KnownCovariances):
         """Return a matrix with the eigenvalues of a best precision, from one that may have others."""
         return self._clipped(A, math.inf)
 
-    def _clipped(self, A, most):
+    def _clipped(self, A, most, flatter=1.0):
         """Return the same with no eigenvalue above `most`: steeper cuts say little more, and take long."""
         low, high = self.slices.precisions()
         values, vectors = np.linalg.eigh(A)
-        A = (vectors * np.clip(values, low, min(high, most))) @ vectors.T
+        A = (vectors * np.clip(values, flatter * low, min(high, most))) @ vectors.T
         return 0.5 * (A + A.T)
 
     def _in_nats(self, value):
@@ -141,10 +145,37 @@ class FactorBound(KnownCovariances):
         rough = ROUGHLY * min(self.limit - self.lower, self.slices.total)
         return rough if rough > LEAST_ROUGH else 0.0
 
-    def _kind(self, exact):
+    def _kind(self, exact, **asked):
         """Return what makes searches at present: such as may lose something, or exact ones as given."""
         rough = self._rough()
-        return partial(RoughSearch, rough=rough, prices=self.prices) if rough else exact
+        return partial(RoughSearch, rough=rough, prices=self.prices, **asked) if rough else exact
+
+    def _line(self, alpha, family, *rest):
+        """Return the search behind a line, as `FixedSearch` is made."""
+        search, _ = self._of_groups(alpha * np.eye(len(self.center)), self.means, alpha)
+        return search or self._kind(FixedSearch)(alpha, family, *rest)
+
+    def _search(self, vertex):
+        """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
+        means = self.means if vertex.means is None else vertex.means
+        asked = math.inf
+        if self.asked is not None:
+            P, rest = self.asked
+            asked = self.slices.total * (rest + 0.5 * float((vertex.A * (P - self.added)).sum()))
+        asked = {"asked": asked, "spared": SPARED * SPARED_LESS**vertex.n_searches}
+        search, B = self._of_groups(vertex.A, means, **asked)
+        if search is None:
+            return super()._search(vertex, **asked)
+        vertex.back = np.linalg.pinv(B)
+        return search
+
+    def _of_groups(self, A, means, alpha=1.0, **asked):
+        """Return a search of groups and the matrix to its coordinates, or None."""
+        rough = self._rough()
+        if not rough or self.gathering is None:
+            return None, None
+        self._count(AS_PASSES * len(self.slices.weights) * self.slices.n_components)
+        return self.gathering.search(A, rough, means, alpha, **asked)
 
     def _count(self, terms):
         """Count work of cells, as if it were passes."""
@@ -168,14 +199,16 @@ class FactorBound(KnownCovariances):
     def _ask(self, deadline):
         """Make a search at the point of the least cell, or go on with one that may say more there."""
         C = self.axes @ self.cells.point
-        A, W = self._within_range(np.linalg.pinv(C @ C.T)), self.slices.total
-        P = np.linalg.inv(A)  # the mixture's mean may be no matrix that there is
-        A = self._clipped(A, self.steepest)
+        # the mixture's mean may be no matrix that there is; a little too wide it is what cells cannot rule out
+        A, W = self._clipped(np.linalg.pinv(C @ C.T), math.inf, FLATTER), self.slices.total
+        P = np.linalg.inv(A)
+        A = self._clipped(A, self.steepest, FLATTER)
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
         told = np.array([v.beta / W - 0.5 * float((v.A * (P - self.added)).sum()) for v in self.vertices])
         if told.max() >= rest or self.is_full:
             self.skip = True
             return
+        self.asked = P, rest
         rough = self._rough() / FINER
         same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
         # searches that may say enough there, if they end where their incumbents are
@@ -200,8 +233,9 @@ class FactorBound(KnownCovariances):
         return max(0.0, raised) / nodes, told[index]
 
     def _is_vague(self, index):
-        """Whether what the search behind a vertex lacks is a good part of what all is missing."""
-        return self.vertices[index].missing > FINE * (self.limit - self.lower)
+        """Whether what the search behind a vertex lacks is a good part of what all is missing, and was not spared."""
+        vertex = self.vertices[index]
+        return vertex.missing > FINE * (self.limit - self.lower) and not vertex.search.spared
 
     def _apart(self, A, index):
         """Return how far a vertex is from A, relative to it."""

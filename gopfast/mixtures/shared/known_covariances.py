@@ -35,12 +35,15 @@ class Vertex:
     def __init__(self, A, error, beta):
         self.A, self.error, self.beta = A, error, beta
         self.search, self.progress = None, 0.0  # of the search, when it last went on
+        self.n_searches = 0  # that were begun
         self.means = self.back = None  # of its incumbent, in the coordinates z; the matrix to these
 
     @property
     def missing(self):
         """How much higher beta can become, about."""
-        return 0.0 if self.search is None else max(0.0, self.search.upper - self.beta)
+        if self.search is None:
+            return 0.0
+        return max(0.0, self.search.upper + self.search.shift + self.search.lost - self.beta)
 
     def can_go_on(self, rough):
         """Return whether the search behind it, or one that may lose so much less, has more to tell."""
@@ -85,7 +88,8 @@ class KnownCovariances(Learner):
     @property
     def is_full(self):
         """Whether there are as many vertices as memory is for."""
-        return len(self.vertices) >= min(MOST_VERTICES, MOST_SAMPLES // len(self.slices.weights))
+        kept = sum(vertex.search.part for vertex in self.vertices if vertex.search is not None)
+        return len(self.vertices) >= MOST_VERTICES or kept * len(self.slices.weights) >= MOST_SAMPLES
 
     def _add(self, A, error, beta=-math.inf):
         """Return the index of a new vertex."""
@@ -105,7 +109,7 @@ class KnownCovariances(Learner):
         """Go on with the search behind a vertex."""
         vertex = self.vertices[index]
         if vertex.search is None or vertex.search.is_over:
-            vertex.search = self._search(vertex)
+            vertex.search, vertex.n_searches = self._search(vertex), vertex.n_searches + 1
         search = vertex.search
         before = search.n_terms
         self.n_passes += search.go_on(max(0.0, TURN * (deadline - time.monotonic())))
@@ -114,7 +118,7 @@ class KnownCovariances(Learner):
         vertex.means = search.solution[K : K + K * d].reshape(K, d) @ vertex.back.T
         self.means = vertex.means
         loss = self.slices.known_loss(vertex.A, self.most) + self.most * d * d * vertex.error
-        beta = search.lower - loss - SUM * abs(search.lower)
+        beta = search.lower + search.shift - loss - SUM * (abs(search.lower) + abs(search.shift))
         vertex.progress = max(0.0, beta - vertex.beta)
         if beta > vertex.beta:
             vertex.beta = beta
@@ -122,16 +126,16 @@ class KnownCovariances(Learner):
         vague = search.missing > VAGUE * self.slices.largest_rest and search.n_nodes < MOST_FIRST_NODES
         if index in self.waiting and (search.is_over or not vague):
             self.waiting.remove(index)
-        if search.done:
+        if search.done and not search.lost:
             vertex.search = None  # its memory goes
 
-    def _search(self, vertex):
-        """Return the search of a vertex, which begins with the solution of another one."""
+    def _search(self, vertex, **asked):
+        """Return the search of a vertex, which begins with the solution of another one; `asked` as of `_kind`."""
         family, B = self.slices.known(vertex.A)
         vertex.back = np.linalg.pinv(B)
         means = self.means if vertex.means is None else vertex.means
         starts = {"n_starts": N_STARTS, "start": means @ B.T, "thorough": False}
-        made = self._kind(partial(FixedSearch, first_nodes=FIRST_NODES))
+        made = self._kind(partial(FixedSearch, first_nodes=FIRST_NODES), **asked)
         return made(1.0, family, 0.0, self.epsilon, self.plan, **starts)
 
     def _kind(self, exact):

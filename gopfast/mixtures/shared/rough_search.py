@@ -13,15 +13,19 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gopfast.mixtures.shared.shared import FixedSearch
-from gopfast.mixtures.shared.tuning import AS_NODES
+from gopfast.mixtures.shared.tuning import AS_NODES, MOST_LOST, SPARED, VAGUELY
 from gopfast.search.meter import Meter
 
 
 class PriceMaker(NamedTuple):
-    """What makes a Learner of a plan, a solution, its objective and nats that may be lost; and its counts."""
+    """What makes a Learner of a plan, a solution, its objective and nats that may be lost; and its counts.
+
+    `gathered` are those of groups in place of samples, None where samples stay what they are.
+    """
 
     learner: Callable
     meter: Meter
+    gathered: Meter | None = None
 
 
 class RoughSearch(FixedSearch):
@@ -33,21 +37,36 @@ class RoughSearch(FixedSearch):
     rough : float
         Nats that the bound may lose.
     prices : PriceMaker
+    asked : float
+        What it is asked to prove, in nats, if there is anything.
+    spared : float
+        Part that it may lose of what its optimum is above that.
+    lost, part : float
+        As of `FixedSearch`.
     """
 
-    def __init__(self, alpha, family, shift, epsilon, plan, rough, prices, **primal):
+    def __init__(
+        self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, part=1.0,
+        **primal,
+    ):  # fmt: skip
         super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
-        self.rough, self.prices, self.bound = rough, prices, None
+        self.rough, self.prices, self.asked, self.sparing, self.lost = rough, prices, asked, spared, lost
+        self.part = part
+        self.bound = None
 
     def go_on(self, seconds):
         """Go on with prices, first of all find the solution that they begin with; returns the passes that this took."""
         end, passes = time.monotonic() + seconds, 0
         if self.bound is None:
             passes = super().go_on(seconds)
+            self.is_over = self.done  # of groups, samples may still say more
             if self.done or not math.isfinite(self.upper):
-                return passes
+                return int(self.part * passes)
             self.n_nodes = AS_NODES
-            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self.rough)
+            before, optimum = self.rough, self.upper + self.shift + self.lost
+            self.rough = allowed(before, optimum, self.asked, self.sparing, self._total())
+            self.spared = self.rough > before
+            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self._tolerance())
         bound = self.bound
         before, terms = bound.n_passes, bound.n_terms
         with self.prices.meter:
@@ -59,4 +78,19 @@ class RoughSearch(FixedSearch):
         self.is_over = not more or not self.missing > self.rough
         if self.is_over:
             self.bound = self.search = None  # their memory goes
-        return passes + bound.n_passes - before
+        return int(self.part * (passes + bound.n_passes - before))
+
+    def _total(self):
+        return math.fsum(self.plan.family.data.arrays()[1])
+
+    def _tolerance(self):
+        """Return the nats that prices may lose."""
+        return min(max(self.rough - self.lost, 0.5 * self.rough), MOST_LOST * self._total())
+
+
+def allowed(rough, optimum, asked, spared, total):
+    """Return the nats that a bound may lose of an optimum: also part of what that is above what is asked for.
+
+    As optima are estimates, that is counted from a little above it, of a weight `total`.
+    """
+    return max(rough, spared * (optimum - asked - VAGUELY * total)) if math.isfinite(asked) else rough

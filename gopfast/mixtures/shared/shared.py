@@ -90,9 +90,15 @@ class FixedSearch:
         Whether it can say no more.
     rough : float
         Nats that its bound may lose in the end.
+    lost : float
+        Nats, about, that its problem is less than the mixture.
+    part : float
+        Of the samples that its points are as many as: so much of a pass over them counts.
+    spared : bool
+        Whether it may lose more than others, as its optimum is far above what was asked for.
     """
 
-    rough, is_over = 0.0, False
+    rough, lost, part, spared, is_over = 0.0, 0.0, 1.0, False, False
 
     def __init__(self, alpha, family, shift, epsilon, plan, first_nodes=FIRST_NODES, learns=True, **primal):
         self.alpha, self.shift, self.first_nodes = alpha, shift, first_nodes
@@ -127,8 +133,8 @@ class FixedSearch:
 
     @property
     def missing(self):
-        """How much higher its bound can become."""
-        return 0.0 if self.done else self.upper - self.lower
+        """How much higher a bound can become: its own, or that of a problem which loses nothing."""
+        return self.lost + (0.0 if self.done else self.upper - self.lower)
 
 
 class SharedBound(Learner):

@@ -258,7 +258,8 @@ class MatrixSlices(Scaled):
     def known(self, A):
         """Return the family of known precision A, and the matrix to its coordinates; see `known_loss`."""
         B = root(A)
-        return self._of_variance_one(B @ self.columns), B
+        family = self._of_variance_one(B @ self.columns)
+        return family, B[family.data.order]
 
     def known_loss(self, A, most):
         """Return a bound of what rounding adds to the optimum of `known`; `most` is what S / 2 is at most."""

@@ -28,10 +28,13 @@ EXACT = 0.125
 # of the time that is left, which a search may take before another has its turn | part | (0, 1] | not measured
 TURN = 0.2
 
-# [known_covariances] Searches of mixtures of known covariance.
+# [known_covariances, gathered] Solutions of mixtures of known covariance.
 
 # of EM, beside a known solution | starts | [0, inf) | not measured
 N_STARTS = 2
+
+# [known_covariances] Searches of mixtures of known covariance.
+
 # of the search behind a vertex | nodes | [1, inf) | not measured
 VERTEX_FIRST_NODES = 64
 # it goes on at first while it lacks this part of the most that R can be | part | (0, 1) | not measured
@@ -119,6 +122,9 @@ SAME_PRECISION = 1e-6
 FINE = 0.25
 # eigenvalue of a precision, at most | that of the incumbent's | [1, inf) | not measured
 STEEPEST = 2.0
+# eigenvalue of a precision, at least, where a search is asked for | that of all samples' | (0, 1] | argument: cells
+# rule out wider matrices up to a few thousandths
+FLATTER = 0.9
 # of searches of multiples of the unit matrix, before there are cells | steps | [1, inf) | not measured
 N_LINES = 4
 # a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
@@ -136,6 +142,59 @@ LEAST_ROUGH = 0.1
 
 # that it counts as, where searches are compared | nodes | [1, inf) | argument: a search takes as long for its prices
 AS_NODES = 64
+# that prices may lose, whatever is asked for | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
+MOST_LOST = 3.0
+# above what is asked for, to which nothing is spared | nats per unit of weight | [0, inf) | argument: an optimum is
+# estimated of 2,000 samples, which is off by a standard deviation of their costs over 45
+VAGUELY = 0.05
+
+# [rough_search, factors, gathered] What is asked of searches.
+
+# of what an optimum is above what is asked for, that a search may lose | part | [0, 1) |
+# docs/notebook/shared_parameters.md
+SPARED = 0.15
+
+# [factors] How it is asked again.
+
+# of that part, once it has turned out to be too much | factor | (0, 1) | not measured
+SPARED_LESS = 0.25
+
+# [factors, gathered] What gathering counts as.
+
+# that gathering samples and the search of their groups counts as, beside its terms | passes | [0, inf) | argument: it
+# takes some fifty milliseconds of 100,000 samples and 5,000 groups
+AS_PASSES = 20
+
+# [gathered] Groups of samples in place of samples.
+
+# from which on they are gathered | samples | [1, inf) | not measured
+GATHERED_FEWEST = 5_000
+# groups of so many samples, at most | part | (0, 1] | not measured
+GATHERED_MOST = 0.5
+# of which a solution is found, and what groups lose is estimated | samples | [100, inf) | not measured
+GATHERED_DRAWN = 2_000
+# of what a search may lose, what groups may | part | (0, 1) | not measured
+GATHERED_SHARE = 0.5
+# of a group, one after the other until one loses no more | units of the known covariance | (0, 1) | not measured
+GATHERED_VARIANCES = (0.25, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.017, 0.012, 0.008, 0.005, 0.003)
+# of EM, by which it is estimated what is lost | steps | [1, inf) | not measured
+GATHERED_STEPS = 8
+# of a group's squared radius to its largest variance, up to which a factor is tabled | ratio | [1, inf) | argument:
+# beyond it is taken for its value there
+GATHERED_RATIO = 1e6
+# of ratios | entries | [2, inf) | argument: steps of 3.5 %, which is what is lost at most
+GATHERED_N_RATIOS = 400
+# between which the factor's supremum is bounded, on intervals | exponents | (0, 700) | argument: outside it is in
+# closed form, the first below 3
+GATHERED_EXPONENTS = (0.01, 64.0)
+# of intervals | exponents | [2, inf) | argument: of half a percent
+GATHERED_N_EXPONENTS = 1800
+# width of the first cells that are tried | root of the variance | (0, inf) | not measured
+GATHERED_START = 4.8
+# of the next ones | factor | (0, 1) | not measured
+GATHERED_SHRINK = 0.62
+# of cells that are tried | widths | [1, inf) | not measured
+GATHERED_LEVELS = 6
 
 # [coefficients] Between two values of a coefficient that all components share.
 

@@ -1,0 +1,304 @@
+"""
+Samples of a mixture of known covariance, gathered into groups: points that bound it from below, far fewer than samples.
+
+Within a group a component's part of the samples is chosen at a cost, and what the choice can save is what an
+exponential moment of the group says. Where these are at most those of a normal distribution of variance q along every
+direction, in units in which the known covariance is I, a group costs at least
+
+    |y_g - m|^2 / 2 - q |m - c_g|^2 / 2 + v_g / 2
+
+in a component of mean m: y_g its mean, v_g the trace of its covariance, c_g any point, as differences between
+components alone count. That is (1 - q) |m - x_g|^2 / 2 and a constant of the group, so that points x_g with the groups'
+weights are a mixture of known variance again, whose optimum is a lower bound of that of the samples. Nothing is lost of
+groups that are of one component, whose mean is c_g.
+
+Theory: (TF4) of docs/theory/factors.md.
+"""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gopfast.mixtures.data.samples import Samples
+from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.rough_search import RoughSearch, allowed
+from gopfast.mixtures.shared.shared import FixedSearch
+from gopfast.mixtures.shared.slices import root
+from gopfast.mixtures.shared.tuning import (
+    AS_PASSES,
+    GATHERED_DRAWN as DRAWN,
+    GATHERED_EXPONENTS as EXPONENTS,
+    GATHERED_FEWEST as FEWEST,
+    GATHERED_LEVELS as LEVELS,
+    GATHERED_MOST as MOST,
+    GATHERED_N_EXPONENTS as N_EXPONENTS,
+    GATHERED_N_RATIOS as N_RATIOS,
+    GATHERED_RATIO as LARGEST_RATIO,
+    GATHERED_SHARE as SHARE,
+    GATHERED_SHRINK as SHRINK,
+    GATHERED_START as START,
+    GATHERED_STEPS as STEPS,
+    GATHERED_VARIANCES as VARIANCES,
+    N_STARTS,
+    SPARED,
+)
+from gopfast.roundoff import ROUND
+
+
+class Groups(NamedTuple):
+    """Groups of samples: weights (m,), means (d, m), traces of their covariance (m,).
+
+    Besides how far off a mean may be (d,), and the relative rounding of their sums.
+    """
+
+    weights: np.ndarray
+    means: np.ndarray
+    traces: np.ndarray
+    off: np.ndarray
+    rounding: float
+
+
+def are_gathered(data):
+    """Return whether there are samples enough for groups of them to be of use."""
+    return data.n_samples >= FEWEST
+
+
+@cache
+def _factors():
+    """Return ratios r, and at least sup over t > 0 of 2 log(1 + (e^t - 1 - t) / r) / t^2 for each of them."""
+    ratios, exponents = np.geomspace(1.0, LARGEST_RATIO, N_RATIOS), np.geomspace(*EXPONENTS, N_EXPONENTS)
+    low, high = exponents[:-1], exponents[1:]
+    rise = (np.expm1(high) - high) * (1.0 + SLACK)
+    between = 2.0 / low**2 * np.log1p(rise[None, :] / ratios[:, None])
+    first = 1.0 / (ratios * (1.0 - low[0] / 3.0))
+    return ratios, np.maximum(np.maximum(between.max(axis=1), first), 2.0 / high[-1]) * (1.0 + SLACK)
+
+
+def proxies(variances, squares):
+    """
+    Return variances of normal distributions whose exponential moments groups do not exceed, in any direction.
+
+    Parameters
+    ----------
+    variances : ndarray
+        The largest of each group along any direction.
+    squares : ndarray
+        Of the largest distance of a sample from its group's mean.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(variances > 0.0, squares / variances, math.inf)
+    ratios, factors = _factors()
+    place = np.searchsorted(ratios, ratio, side="right") - 1  # the factor falls with the ratio
+    known = np.where(place < 0, 1.0, factors[np.maximum(place, 0)])
+    return np.where(squares > 0.0, squares * np.minimum(1.0, known), 0.0)
+
+
+def groups_of(columns, weights, q, most):
+    """
+    Return groups of samples that have no larger exponential moments than variance q, or None of more than `most`.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (d, n)
+    weights : ndarray, shape (n,)
+        Positive.
+    """
+    d, n = columns.shape
+    low, size = columns.min(axis=1), np.abs(columns).max(axis=1)
+    off = 2.0 * (n + 64) * ROUND * size  # of a mean: its sums, and centring
+    slip, summed = float(np.sqrt(np.square(off).sum())), 4.0 * (n + 64) * ROUND
+    found, count = [], 0
+    width = START * math.sqrt(q)
+    y, w = columns, weights
+    for _ in range(LEVELS):
+        key, n_keys = _cells_of(y, low, width)
+        if key is None:
+            break
+        mass = np.bincount(key, w, n_keys)
+        means = np.array([np.bincount(key, w * line, n_keys) for line in y]) / mass
+        z = y - means[:, key]
+        squares = np.zeros(n_keys)
+        np.maximum.at(squares, key, np.square(z).sum(axis=0))
+        second = np.empty((n_keys, d, d))
+        for i in range(d):
+            for j in range(i + 1):
+                second[:, i, j] = second[:, j, i] = np.bincount(key, w * z[i] * z[j], n_keys) / mass
+        # the second moment about any point is at least that about the mean
+        largest = np.maximum(0.0, np.linalg.eigvalsh(second)[:, -1]) + summed * squares
+        far = np.square(np.sqrt(squares) * (1.0 + SLACK) + slip)
+        alone = squares <= 0.0  # of equal samples
+        small = alone | (proxies(largest, far) <= q)
+        traces = np.trace(second, axis1=1, axis2=2) * (1.0 - summed) - slip * slip
+        found.append((mass[small], means[:, small], np.where(alone, 0.0, np.maximum(0.0, traces))[small]))
+        count += int(small.sum())
+        left = ~small[key]
+        if count > most:
+            return None
+        if not left.any():
+            w = w[:0]
+            break
+        y, w = y[:, left], w[left]
+        width *= SHRINK
+    if count + len(w) > most:
+        return None
+    if len(w):
+        found.append((w, y, np.zeros(len(w))))
+    mass, means, traces = (np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
+    return Groups(mass, means, traces, off, summed)
+
+
+def _cells_of(y, low, width):
+    """Return the number of each sample's cell of a grid, and how many cells have samples; None of too fine grids."""
+    places = np.floor((y - low[:, None]) / width)
+    sizes = places.max(axis=1) + 1.0
+    if not float(np.prod(sizes)) < 2.0**62:
+        return None, 0
+    key = np.zeros(y.shape[1], dtype=np.int64)
+    for line, size in zip(places, sizes, strict=True):
+        key = key * int(size) + line.astype(np.int64)
+    used, key = np.unique(key, return_inverse=True)
+    return key, len(used)
+
+
+def points_of(groups, q, centers):
+    """
+    Return the points (d, m) of groups, for centers (d, m), and what to add to the optimum of theirs, rounded down.
+
+    The sum is at most the optimum of the samples; what rounding adds to that of the points is taken off.
+    """
+    w, y = groups.weights, groups.means
+    shrink = math.sqrt(1.0 - q)
+    points = (y - q * centers) / shrink
+    distance = np.sqrt(np.square(y - centers).sum(axis=0))
+    slip = math.sqrt(float(np.square(groups.off).sum()))
+    lost = q / (2.0 * (1.0 - q)) * np.square(distance + slip) * (1.0 + SLACK)
+    inner, lost = 0.5 * float(w @ groups.traces), float(w @ lost)
+    kept = inner - lost - 2.0 * groups.rounding * (inner + lost)
+    # by Cauchy and Schwarz, as for the user's units (R3)
+    rounding = 8.0 * ROUND * (np.abs(y) + q * np.abs(centers)) + groups.off[:, None]
+    apart = math.sqrt(float((w * np.square(rounding)).sum())) / shrink * (1.0 + SLACK)
+    size = math.sqrt(float((w * np.square(points)).sum())) * (1.0 + SLACK) + apart
+    # the groups' weights are sums, too: no optimum exceeds half the squares
+    moved = apart * size + 0.5 * apart * apart + groups.rounding * 0.5 * size * size
+    return points, kept - moved * (1.0 + SLACK) - SUM * abs(kept)
+
+
+class Gathering:
+    """
+    What makes searches of groups in place of samples, for a bound of one covariance matrix.
+
+    Parameters
+    ----------
+    slices : MatrixSlices
+    epsilon : float
+    plan : callable (family) -> MixturePlan
+        As of `FixedSearch`.
+    prices : PriceMaker
+        As of `RoughSearch`.
+    """
+
+    def __init__(self, slices, epsilon, plan, prices):
+        self.slices, self.epsilon, self.plan, self.prices = slices, epsilon, plan, prices
+        self.some = slice(None, None, max(1, len(slices.weights) // DRAWN))
+
+    def search(self, A, rough, start, alpha=1.0, asked=math.inf, spared=SPARED):
+        """
+        Return the search of groups at the precision A, which may lose `rough` nats, and the matrix to its coordinates.
+
+        Parameters
+        ----------
+        A : ndarray, shape (d, d)
+        rough : float
+        start : ndarray, shape (K, d)
+            Means in the coordinates z, near those of a solution.
+        alpha, asked, spared : float
+            As of `RoughSearch`.
+
+        Returns
+        -------
+        RoughSearch or None
+            None where groups are too many to be of use.
+        B : ndarray, shape (d, d)
+        """
+        meter, n = self.prices.gathered, len(self.slices.weights)
+        B = root(A)[::-1]  # the widest first, as samples have it
+        with meter:
+            found = self._gather(B, start, rough, asked, spared)
+        meter.count(terms=AS_PASSES * n * self.slices.n_components, calls=1)
+        if found is None:
+            return None, B
+        q, lost, groups, means, shares = found
+        points, shift = points_of(groups, q, posterior(groups.means, means, shares))
+        scale = math.sqrt(1.0 - q)
+        family = self._family(points, groups.weights)
+        search = RoughSearch(
+            alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked=asked, spared=spared, lost=lost,
+            part=len(groups.weights) / n, n_starts=0, start=(scale * means)[:, family.data.order], thorough=False,
+        )  # fmt: skip
+        return search, scale * B[family.data.order]
+
+    def _gather(self, B, start, rough, asked, spared):
+        """Return a variance, what it loses, groups, and means and shares of a solution; None of too many groups."""
+        y, weights = B @ self.slices.columns, self.slices.weights
+        few, w = y[:, self.some], weights[self.some]
+        w = w * (self.slices.total / float(w.sum()))
+        means, shares = self._solution(few, w, start @ B.T)
+        q, lost = self._variance(few, w, means, shares, rough, asked, spared)
+        groups = groups_of(y, weights, q, MOST * len(weights)) if q > 0.0 else None
+        return None if groups is None else (q, lost, groups, means, shares)
+
+    def _family(self, columns, weights):
+        d = len(columns)
+        return GaussianFamily(Samples(columns.T, weights, np.ones(d), center=np.zeros(d)), self.slices.n_components)
+
+    def _solution(self, columns, weights, start):
+        """Return means (K, d) and shares of a solution of some samples."""
+        family = self._family(columns, weights)
+        order = np.argsort(family.data.order)
+        search = FixedSearch(
+            1.0, family, 0.0, self.epsilon, self.plan, 0, False,
+            n_starts=N_STARTS, start=start[:, family.data.order], thorough=False,
+        )  # fmt: skip
+        search.go_on(math.inf)
+        K, d = start.shape
+        return search.solution[K : K + K * d].reshape(K, d)[:, order], search.solution[:K]
+
+    def _variance(self, columns, weights, means, shares, rough, asked, spared):
+        """Return the largest q of some that loses no more than it may, about, and what it loses; 0 if none is."""
+        value, means, shares = refit(columns, weights, means, shares, 3)
+        most = SHARE * allowed(rough, value, asked, spared, self.slices.total)
+        centers = posterior(columns, means, shares)
+        off = np.square(columns - centers).sum(axis=0)
+        for q in VARIANCES:
+            scale = math.sqrt(1.0 - q)
+            points = (columns - q * centers) / scale
+            found, _, _ = refit(points, weights, scale * means, shares, STEPS)
+            lost = value - found + q / (2.0 * (1.0 - q)) * float(weights @ off)
+            if lost <= most:
+                return q, max(0.0, lost)
+        return 0.0, 0.0
+
+
+def posterior(columns, means, shares):
+    """Return the mean (d, n) of the component that a sample (d, n) is of, components of variance one."""
+    logs = means @ columns + (np.log(np.maximum(shares, 1e-300)) - 0.5 * np.square(means).sum(axis=1))[:, None]
+    parts = np.exp(logs - logs.max(axis=0))
+    return means.T @ (parts / parts.sum(axis=0))
+
+
+def refit(columns, weights, means, shares, n_steps):
+    """Return the objective, means (K, d) and shares after some steps of EM, components of variance one."""
+    total, squares = float(weights.sum()), 0.5 * np.square(columns).sum(axis=0)
+    for _ in range(n_steps):
+        logs = means @ columns + (np.log(np.maximum(shares, 1e-300)) - 0.5 * np.square(means).sum(axis=1))[:, None]
+        top = logs.max(axis=0)
+        parts = np.exp(logs - top)
+        sums = parts.sum(axis=0)
+        value = float(weights @ (squares - top - np.log(sums)))
+        parts *= weights / sums
+        mass = parts.sum(axis=1)
+        means, shares = (parts @ columns.T) / np.maximum(mass, 1e-300)[:, None], mass / total
+    return value, means, shares

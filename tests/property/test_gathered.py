@@ -1,0 +1,173 @@
+"""Groups of samples in place of samples, of mixtures of known covariance: against definitions, and attacked."""
+
+import math
+
+import numpy as np
+import pytest
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.search.meter import Meter
+from support.plans import plan_of
+from support.tied_bounds import bound_of, problem_of, told
+
+import gopfast
+from gopfast.mixtures import engine
+from gopfast.mixtures.mechanisms import RoughPrices
+from gopfast.mixtures.shared import factors as factors_module, gathered
+from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, posterior, proxies
+from gopfast.mixtures.shared.rough_search import PriceMaker, allowed
+
+
+def samples_of(rng, n=None, d=None):
+    """Columns (d, n) and weights: clusters, ties, constant and dependent columns, far from 0."""
+    d = int(rng.integers(1, 5)) if d is None else d
+    n = int(rng.integers(2, 400)) if n is None else n
+    x = rng.standard_normal((d, n)) * 10.0 ** rng.uniform(-1.5, 1.0, (d, 1))
+    x += rng.choice([0.0, 5.0, 30.0]) * rng.standard_normal((d, 3))[:, rng.integers(0, 3, n)]
+    kind = rng.integers(5)
+    if kind == 0:
+        x = np.round(x)
+    elif kind == 1:
+        x[-1] = x[0, 0]
+    elif kind == 2:
+        x[-1] = -2.0 * x[0]
+    elif kind == 3:
+        x += 100.0
+    return np.ascontiguousarray(x), rng.choice([1e-3, 0.5, 1.0, 1e3], n) if rng.random() < 0.5 else np.ones(n)
+
+
+def cost(columns, weights, shares, means):
+    """The objective of components of variance one, less the constant of their densities."""
+    logs = np.log(shares)[:, None] - 0.5 * np.square(columns[None] - means[:, :, None]).sum(axis=1)
+    top = logs.max(axis=0)
+    return -math.fsum(weights * (top + np.log(np.exp(logs - top).sum(axis=0))))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_moments_of_groups_are_within_their_proxies(seed):
+    """Two points of unlike weights, and all others, in random directions and in those of samples."""
+    rng = np.random.default_rng(seed)
+    x, w = samples_of(rng, 2 if seed % 3 == 0 else int(rng.integers(2, 40)))
+    x -= (x @ w / w.sum())[:, None]
+    second = (w * x) @ x.T / w.sum()
+    q = float(proxies(np.linalg.eigvalsh(second)[-1:], np.square(x).sum(axis=0).max(keepdims=True))[0])
+    assert q <= np.square(x).sum(axis=0).max()
+    for turn in range(400):
+        t = rng.standard_normal(len(x)) if turn % 2 else x[:, rng.integers(x.shape[1])] * rng.choice([-1.0, 1.0])
+        t = t / max(np.linalg.norm(t), 1e-300) * 10.0 ** rng.uniform(-1, 2) / math.sqrt(max(q, 1e-12))
+        logs = t @ x
+        moment = logs.max() + math.log(w @ np.exp(logs - logs.max()) / w.sum())
+        assert moment <= 0.5 * q * (t @ t) + 1e-9 * (1.0 + abs(moment))
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_points_of_groups_cost_less_than_samples_at_every_mixture(seed):
+    """(TF4), for any centers: components between groups and far from all, of little weight, and many alike."""
+    rng = np.random.default_rng(seed)
+    x, w = samples_of(rng)
+    q = float(rng.choice([1e-3, 0.03, 0.2, 0.7, 0.95]))
+    groups = groups_of(x, w, q, math.inf)
+    assert groups.weights.sum() == pytest.approx(w.sum())
+    assert groups.weights @ groups.means.T == pytest.approx(x @ w, abs=1e-9 * (np.abs(x) @ w).max() + 1e-9)
+    size = 0.5 * float(w @ np.square(x).sum(axis=0)) + w.sum()
+    for _ in range(12):
+        K = int(rng.integers(1, 6))
+        means = x[:, rng.integers(0, x.shape[1], K)].T + rng.choice([0.0, 0.3, 3.0]) * rng.standard_normal((K, len(x)))
+        shares = rng.dirichlet(np.full(K, rng.choice([0.1, 5.0]))) + 1e-12
+        shares /= shares.sum()
+        centers = posterior(groups.means, means, shares)
+        if rng.random() < 0.3:
+            centers = centers + rng.standard_normal(centers.shape) * rng.choice([0.1, 10.0])
+        points, shift = points_of(groups, q, centers)
+        of_groups = cost(points, groups.weights, shares, math.sqrt(1.0 - q) * means) + shift
+        assert of_groups <= cost(x, w, shares, means) + 1e-12 * (size + abs(shift))
+
+
+def test_little_is_lost_of_clusters_that_are_apart():
+    rng = np.random.default_rng(1)
+    means = np.array([[0.0, 0.0, 0.0], [9.0, 0.0, 2.0], [0.0, 9.0, -2.0]])
+    x = (means[rng.integers(0, 3, 20_000)] + rng.standard_normal((20_000, 3))).T
+    w, shares = np.ones(20_000), np.ones(3) / 3
+    before = math.inf
+    for q in (0.3, 0.1, 0.03):
+        groups = groups_of(np.ascontiguousarray(x), w, q, math.inf)
+        points, shift = points_of(groups, q, posterior(groups.means, means, shares))
+        lost = cost(x, w, shares, means) - shift - cost(points, groups.weights, shares, math.sqrt(1.0 - q) * means)
+        assert 0.0 <= lost < min(before, 0.01 * 20_000)
+        assert len(groups.weights) < 9_000
+        before = lost
+
+
+def test_groups_are_given_up_where_they_are_too_many():
+    x, w = samples_of(np.random.default_rng(3), 300, 3)
+    assert groups_of(x, w, 1e-8, 20) is None
+    assert len(groups_of(x, w, 1e-8, 300).weights) <= 300
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeypatch):
+    """Told to prove more than they have found, by 0.001 to 0.5 nats a sample; precisions cut clusters into slices."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(gathered, "MOST", 1.0)
+    monkeypatch.setattr(gathered, "DRAWN", 60)
+    problem = problem_of(seed, 300, 2 + seed % 2)
+    slices, meter = engine.family(problem).slices(), Meter()
+    W, d, raised = slices.total, len(slices.columns), (1e-3, 0.1, 0.5)[seed % 3]
+
+    def misled(plan, solution, limit, rough):
+        return RoughPrices.learner(plan, solution, limit + raised * W, rough)
+
+    gathering = Gathering(slices, 1e-4, plan_of(problem).of_fixed(hasty=True), PriceMaker(misled, Meter(), meter))
+    n_found = 0
+    for rough in (0.01, 0.1, 0.5):
+        root = rng.standard_normal((d, d)) * rng.choice([0.5, 2.0])
+        A = root @ root.T + 0.2 * np.eye(d)
+        asked = {"asked": 0.0} if rng.random() < 0.5 else {}
+        search, _ = gathering.search(A, rough * W, rng.standard_normal((3, d)), **asked)
+        if search is None:
+            continue
+        n_found += 1
+        while not (search.is_over or search.done):
+            search.go_on(20.0)
+        known, _ = slices.known(A)
+        local, attained = MixturePrimal(known, 1), []
+        for _ in range(8):
+            means = known.data.arrays()[0][:d, rng.integers(known.data.n_samples, size=3)].T
+            attained.append(local.em(np.full(3, 1 / 3), means, 0.0, 200)[1].min())
+        assert -math.inf < search.lower
+        assert search.lower + search.shift <= min(attained) + slices.known_loss(A, W) + 1e-9 * W
+    assert n_found and meter.terms > 0
+
+
+@pytest.mark.parametrize("raised", [1e-3, 0.05, 0.5])
+@pytest.mark.parametrize("seed", range(12))
+def test_no_bound_by_groups_exceeds_an_objective_attained(seed, raised, monkeypatch):
+    """It is told to prove more than is true; cells that hold a known solution's matrix stay open."""
+    monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
+    monkeypatch.setattr(gathered, "MOST", 1.0)
+    monkeypatch.setattr(gathered, "DRAWN", 50)
+    problem = problem_of(seed, 30 + 20 * (seed % 4))
+    bound, best = bound_of(problem, raised * problem.total_weight, is_rough=True)
+    bound.prices = bound.prices._replace(gathered=Meter())
+    bound.gathering = Gathering(bound.slices, bound.epsilon, bound.plan, bound.prices)
+    found = told(bound, 60)
+    assert -math.inf < max(found) <= best + 1e-12 * abs(best)
+    assert bound.prices.gathered.terms > 0
+
+
+def test_what_is_far_above_what_is_asked_for_may_lose_more():
+    assert allowed(1.0, 50.0, math.inf, 0.2, 1.0) == 1.0
+    assert allowed(1.0, 50.0, 48.0, 0.2, 1.0) == 1.0
+    assert allowed(1.0, 50.0, 10.0, 0.2, 0.0) == 8.0
+    assert 1.0 < allowed(1.0, 50.0, 10.0, 0.2, 1.0) < 8.0
+    assert allowed(1.0, 50.0, 10.0, 0.2, 1e4) == 1.0
+
+
+@pytest.mark.parametrize("K", [3, 4])
+def test_many_samples_of_clusters_apart_come_near_their_objective(K):
+    """Groups are at work, and prove most of what there is by few steps."""
+    rng = np.random.default_rng(K)
+    means = 9.0 * np.array([[0, 0, 0], [1, 0, 0.2], [0, 1, -0.2], [1, 1, 0]])[:K]
+    x = means[rng.integers(0, K, 6000)] + rng.standard_normal((6000, 3))
+    result = gopfast.solve(gopfast.GaussianMixture(x, K, covariance="tied"), max_nodes=600, n_threads=1, log=False)
+    assert result.profile["gathered"].calls > 0
+    assert result.lower_bound <= result.objective

@@ -36,8 +36,8 @@ def begun(n, d, K, apart, kind="full"):
     family = engine.family(problem)
     fit = GaussianMixture(K, covariance_type="spherical" if kind == "known" else kind, n_init=3, random_state=0).fit(X)
     start = family.pack(fit.means_, None if kind == "known" else fit.covariances_)
-    vector, (value, *_), _ = MixturePrimal(family).em(fit.weights_, start, 0.0, 2000)[:3]
-    return raised.RaisedBound(family, problem, vector, value - 1e-3), value
+    vector, values, _ = MixturePrimal(family).em(fit.weights_, start, 0.0, 2000)[:3]
+    return raised.RaisedBound(family, problem, vector, values[-1] - 1e-3), values[-1]
 
 
 def row(n, d, K, apart, kind, seconds):

@@ -29,8 +29,8 @@ def draw(rng):
         slopes[0] = slopes[0] or 1.0
         planted = np.array([rng.choice([a, b, np.round(2 * (a + b)) / 4]) for a, b in zip(low, high, strict=True)])
         constant = float(np.round(-slopes @ planted, 6))
-        if constant + np.maximum(slopes * low, slopes * high).sum() < 0:
-            constant += 1e-6  # rounded to where the power is nowhere defined
+        if constant + np.maximum(slopes * low, slopes * high).sum() <= 0:
+            constant += 1e-5  # rounded to where the power is hardly defined
         power = Factor("power", constant, tuple(slopes.tolist()), float(rng.choice(EXPONENTS)))
         terms = [(float(rng.choice([0.5, 1, 1.75, 30])), (power,))]
         terms += _linear(numbers(-1, 1) if rng.random() < 0.3 else np.zeros(n))

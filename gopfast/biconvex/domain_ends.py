@@ -76,19 +76,20 @@ class DomainEnds:
                 unknown.add(number)
         return False
 
-    def arguments(self):
-        """Return the arguments of functions that are steep at 0, as polynomials in the model's variables."""
+    def arguments(self, steep=False):
+        """Return the arguments of functions whose domain ends at 0, or that are steep there, as polynomials."""
         found = []
         for made in self.model.definitions:
             if isinstance(made, Applied):
-                if made.function == "power" and 0.0 < made.exponent < 1.0:
+                begins = made.function == "power" and made.exponent > 0.0 or made.function == "entropy"
+                if begins and (not steep or (made.function == "power" and made.exponent < 1.0)):
                     found.append({(made.argument,): 1.0})
             elif made.degree > 1 and list(made.denominator) == [ONE] and _root_of_square(made) is None:
                 found.append(made.numerator)
         return found
 
     def is_inside(self, point):
-        """Whether no argument of a function that is steep at 0 is below 0, as far as it is known exactly."""
+        """Whether no argument of a function whose domain ends at 0 is below 0, as far as it is known exactly."""
         values = self.values(point)
         return values is None or all(_exact(p, values) >= 0 for p in self.arguments() if self._in_own(p))
 

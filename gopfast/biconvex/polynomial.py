@@ -252,7 +252,7 @@ class PolynomialProblem:
     @property
     def is_steep(self) -> bool:
         """Whether there are roots, or powers below 1, which are steep at 0."""
-        return bool(self._ends.arguments())
+        return bool(self._ends.arguments(steep=True))
 
     def is_inside(self, point: ArrayLike) -> bool:
         """Return whether powers and roots are defined at a point, not only to the tolerance."""

@@ -315,8 +315,9 @@ FEASIBILITY_TOL = 1e-8
 
 # in definitions, up to which solutions are evaluated in rationals | terms | [0, inf) | argument: microseconds each
 MOST_EXACT_TERMS = 30_000
-# an argument that is taken to be 0 at a solution | its greatest term, at least 1 | [0, 1) | not measured
-NEARLY_AT_END = 1e-9
+# an argument that is taken to be 0 at a solution | its greatest term, at least 1 | [1e-8, 1) | argument: a
+# point that meets rows to the tolerance may be as far outside
+NEARLY_AT_END = 2e-8
 # of variables in such arguments, one trial after the other | bits | [1, 53] | argument: more move a point less, fewer
 # leave sums exact
 BITS_KEPT = (44, 38, 33, 28)

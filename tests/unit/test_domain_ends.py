@@ -134,3 +134,13 @@ def test_fractions_are_functions_with_their_convex_hull():
     result = gopfast.solve(made, n_threads=1)
     assert (result.status, result.n_nodes) == (gopfast.Status.OPTIMAL, 1)
     assert result.objective == pytest.approx(-4)
+
+
+@pytest.mark.parametrize(
+    "rows", [["30*(-0.25*x)^1.5 <= 1"], ["0.5*x^0.2 + x - y <= 0", "x <= 0"], ["(-x)*log(-x) <= 1"]]
+)
+def test_a_solution_is_inside_every_domain_where_a_double_is(rows):
+    for goal in ("-1.5*x", "x", "x - y"):
+        made = PolynomialProblem(goal, rows, {"x": (-1.25, 1.5), "y": (0, 1)})
+        result = gopfast.solve(made, n_threads=1)
+        assert result.status is gopfast.Status.OPTIMAL and made.is_inside(result.solution.z)

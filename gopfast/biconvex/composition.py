@@ -366,7 +366,7 @@ class Composition:
         return found
 
     def _parts(self, p):
-        """Return the variables of a magnitude, the sum of its positive and its negative part, and these (XP1)."""
+        """Return the variables of a magnitude, the sum of two parts, and of the positive one (XP1)."""
         (low, high), r = self.range(p), self._variable_for(p)
         if ("size", r) not in self.made:
             t = self._made(("size", r), "size", (0.0, max(-low, high)), Definition({(r, r): 1.0}, {ONE: 1.0}, 2))
@@ -377,7 +377,7 @@ class Composition:
             for sign, whole in ((1.0, t), (-1.0, r)):
                 self.rows.append(Row({(whole,): 1.0, (above,): -1.0, (below,): -sign}, 0.0, 0.0, True, t))
             self.rows.append(Row({(above, below): 1.0}, 0.0, 0.0, True, t))
-        return self.made["size", r], self.made["part", 0.5, r], self.made["part", -0.5, r]
+        return self.made["size", r], self.made["part", 0.5, r]
 
     def range(self, p):
         """Interval that holds the values of a polynomial within the variables' bounds."""

@@ -9,6 +9,7 @@ from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.search import Search
 from support.plans import plan_of
+from support.tied_bounds import in_lines
 
 import gopfast
 from gopfast.mixtures import engine
@@ -20,22 +21,7 @@ def problem_of(seed):
     """A few samples of two columns in lines, clusters, constant or tied columns, with weights and offsets."""
     rng = np.random.default_rng(seed)
     n, K = int(rng.integers(6, 24)), int(rng.integers(3, 5))
-    X = rng.standard_normal((n, 2)) * rng.choice([0.1, 1.0, 3.0], 2)
-    X += rng.integers(0, 3, (n, 1)) * rng.standard_normal(2) * rng.choice([0.0, 2.0, 6.0])
-    kind = seed % 6
-    if kind == 0:
-        X[:, 1] = X[0, 1]
-    elif kind == 1:
-        X[:, 1] = 2.0 * X[:, 0]
-    elif kind == 2:
-        X = np.round(X)
-    elif kind == 3:
-        X += rng.choice([1e3, 1e6])
-    weight = rng.choice([0.0, 0.5, 1.0, 3.0], n)
-    weight[:4] = 1.0
-    weight *= rng.choice([1e-3, 1e4]) if kind == 4 else 1.0
-    floor = {"variance_floor": 10.0 ** rng.uniform(-3, 0.5)} if rng.random() < 0.7 else {}
-    return gopfast.GaussianMixture(X, K, covariance="tied", sample_weight=weight, **floor)
+    return in_lines(rng, n, 2, K, seed % 6)
 
 
 def best_of(problem):

@@ -21,9 +21,13 @@ def problem_of(seed, n=None, d=None, K=3):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(8, 24)) if n is None else n
     d = 2 + seed % 2 if d is None else d
+    return in_lines(rng, n, d, K, (seed // 2) % 6)
+
+
+def in_lines(rng, n, d, K, kind):
+    """A problem of n samples in lines or clusters: a column constant (0), or tied (1), rounded, far off, or weights."""
     X = rng.standard_normal((n, d)) * rng.choice([0.1, 1.0, 3.0], d)
     X += rng.integers(0, 3, (n, 1)) * rng.standard_normal(d) * rng.choice([0.0, 2.0, 6.0])
-    kind = (seed // 2) % 6
     if kind == 0:
         X[:, 1] = X[0, 1]
     elif kind == 1:

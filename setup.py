@@ -35,8 +35,9 @@ C_SOURCES = {"gopfast.mixtures.data.passes": KERNEL, "gopfast.mixtures.pricing.s
 HOT = (
     "clustering.line", "clustering.lloyd", "clustering.pricing", "clusterwise.pricing", "mixtures.families.counts",
     "mixtures.families.exponential", "mixtures.families.full", "mixtures.families.gamma", "mixtures.families.matrix",
-    "mixtures.families.regression", "mixtures.pricing.hull_distances", "mixtures.pricing.price_cell",
-    "mixtures.pricing.sample_blocks",
+    "mixtures.families.regression", "mixtures.pricing.hull_distances", "mixtures.pricing.master",
+    "mixtures.pricing.price_cell",
+    "mixtures.pricing.sample_blocks", "mixtures.shared.factor_cells",
     "mixtures.relaxations.corners", "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
 )  # fmt: skip
 # Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.

@@ -59,6 +59,7 @@ class FactorBound(KnownCovariances):
         super().__init__(slices, solution, limit, epsilon, plan)
         self.prices = prices
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
+        self.matrices = ()  # of the vertices, their entries (n, d d)
         self.asked = None  # a matrix, and what is asked for there
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
@@ -204,7 +205,7 @@ class FactorBound(KnownCovariances):
         P = np.linalg.inv(A)
         A = self._clipped(A, self.steepest, FLATTER)
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
-        told = np.array([v.beta / W - 0.5 * float((v.A * (P - self.added)).sum()) for v in self.vertices])
+        told = self._told(P)
         if told.max() >= rest or self.is_full:
             self.skip = True
             return
@@ -224,6 +225,13 @@ class FactorBound(KnownCovariances):
         else:
             self.means = self.vertices[self._nearest(A)].means
             self._add(A, 0.0)
+
+    def _told(self, P):
+        """Return what the cuts, one of each vertex, say at a matrix, per unit of weight."""
+        if len(self.matrices) < len(self.vertices):
+            self.matrices = np.array([vertex.A.ravel() for vertex in self.vertices])
+        heights = np.array([vertex.beta for vertex in self.vertices])
+        return heights / self.slices.total - 0.5 * self.matrices @ (P - self.added).ravel()
 
     def _gain(self, index, told):
         """Return by how much going on with a search raises the largest of what is told, a node; then what it tells."""

@@ -25,6 +25,7 @@ from gopfast.mixtures.data.samples import Samples
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch, allowed
+from gopfast.mixtures.shared.sample_cells import cells_of, moments_of
 from gopfast.mixtures.shared.shared import FixedSearch
 from gopfast.mixtures.shared.slices import root
 from gopfast.mixtures.shared.tuning import (
@@ -114,18 +115,10 @@ def groups_of(columns, weights, q, most):
     width = START * math.sqrt(q)
     y, w = columns, weights
     for _ in range(LEVELS):
-        key, n_keys = _cells_of(y, low, width)
-        if key is None:
+        cells, n_cells = cells_of(y, low, width)
+        if cells is None:
             break
-        mass = np.bincount(key, w, n_keys)
-        means = np.array([np.bincount(key, w * line, n_keys) for line in y]) / mass
-        z = y - means[:, key]
-        squares = np.zeros(n_keys)
-        np.maximum.at(squares, key, np.square(z).sum(axis=0))
-        second = np.empty((n_keys, d, d))
-        for i in range(d):
-            for j in range(i + 1):
-                second[:, i, j] = second[:, j, i] = np.bincount(key, w * z[i] * z[j], n_keys) / mass
+        mass, means, squares, second = moments_of(y, w, cells, n_cells)
         # the second moment about any point is at least that about the mean
         largest = np.maximum(0.0, np.linalg.eigvalsh(second)[:, -1]) + summed * squares
         far = np.square(np.sqrt(squares) * (1.0 + SLACK) + slip)
@@ -134,13 +127,13 @@ def groups_of(columns, weights, q, most):
         traces = np.trace(second, axis1=1, axis2=2) * (1.0 - summed) - slip * slip
         found.append((mass[small], means[:, small], np.where(alone, 0.0, np.maximum(0.0, traces))[small]))
         count += int(small.sum())
-        left = ~small[key]
+        left = ~small[cells]
         if count > most:
             return None
         if not left.any():
             w = w[:0]
             break
-        y, w = y[:, left], w[left]
+        y, w = np.ascontiguousarray(y[:, left]), w[left]
         width *= SHRINK
     if count + len(w) > most:
         return None
@@ -148,19 +141,6 @@ def groups_of(columns, weights, q, most):
         found.append((w, y, np.zeros(len(w))))
     mass, means, traces = (np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
     return Groups(mass, means, traces, off, summed)
-
-
-def _cells_of(y, low, width):
-    """Return the number of each sample's cell of a grid, and how many cells have samples; None of too fine grids."""
-    places = np.floor((y - low[:, None]) / width)
-    sizes = places.max(axis=1) + 1.0
-    if not float(np.prod(sizes)) < 2.0**62:
-        return None, 0
-    key = np.zeros(y.shape[1], dtype=np.int64)
-    for line, size in zip(places, sizes, strict=True):
-        key = key * int(size) + line.astype(np.int64)
-    used, key = np.unique(key, return_inverse=True)
-    return key, len(used)
 
 
 def points_of(groups, q, centers):

@@ -16,6 +16,7 @@ Theory: (TF1) and (TF2) of docs/theory/factors.md.
 
 import numpy as np
 
+from cython cimport final
 from libc.math cimport INFINITY, fabs, log, sqrt
 from libc.stdlib cimport free, realloc
 
@@ -72,6 +73,22 @@ cdef struct Program:
     real amount                                         # of it
 
 
+cdef inline real least_square(const Cell *cell, int e) noexcept nogil:
+    """Of an entry, in the cell."""
+    cdef real least = max(0.0, max(cell.low[e], -cell.high[e]))
+    return least * least
+
+
+cdef inline real says(real height, const real *form, const real *product, int n_entries) noexcept nogil:
+    """What a cut says of a matrix, per unit of weight."""
+    cdef real total = height
+    cdef int e
+    for e in range(n_entries):
+        total -= form[e] * product[e]
+    return total
+
+
+@final
 cdef class FactorCells:
     """
     Branch and bound of the least value, per unit of weight.
@@ -159,10 +176,11 @@ cdef class FactorCells:
     def bound_of(self, low, high):
         """For tests: the bound over a box of the entries of C, (d, d) and (d, d)."""
         cdef Cell cell
-        cdef int i, j
+        cdef int i, j, e
         for j in range(self.d):
             for i in range(j, self.d):
-                cell.low[self.first[j] + i - j], cell.high[self.first[j] + i - j] = low[i, j], high[i, j]
+                e = self.first[j] + i - j
+                cell.low[e], cell.high[e], cell.point[e] = low[i, j], high[i, j], 0.5 * (low[i, j] + high[i, j])
         cell.bound = -INFINITY
         self.bound(&cell, INFINITY)
         return cell.bound
@@ -346,23 +364,28 @@ cdef class FactorCells:
         cell.bound = cell.value = -INFINITY
         cell.axis, cell.at, cell.version = 0, cell.point[0], -1
 
-    cdef real function(self, const real *entries) noexcept nogil:
-        cdef real product[MOST_ENTRIES]
-        cdef real best = -INFINITY, one, logs = 0.0
+    cdef void multiply(self, const real *entries, real *product) noexcept nogil:
+        """OUT: the entries of P, of a factor's."""
         cdef int i, j, k, e
-        cdef index v
         for e in range(self.n_entries):
             product[e] = 0.0
         for k in range(self.d):
-            logs += log(entries[self.first[k]])
             for j in range(k, self.d):
                 for i in range(j, self.d):
                     product[self.first[j] + i - j] += entries[self.first[k] + i - k] * entries[self.first[k] + j - k]
+
+    cdef real function(self, const real *entries) noexcept nogil:
+        cdef const real *forms = &self.forms[0, 0]
+        cdef const real *heights = &self.heights[0]
+        cdef real product[MOST_ENTRIES]
+        cdef real best = -INFINITY, logs = 0.0
+        cdef int k
+        cdef index v
+        self.multiply(entries, product)
+        for k in range(self.d):
+            logs += log(entries[self.first[k]])
         for v in range(self.n_cuts):
-            one = self.heights[v]
-            for e in range(self.n_entries):
-                one -= self.forms[v, e] * product[e]
-            best = max(best, one)
+            best = max(best, says(heights[v], forms + v * self.n_entries, product, self.n_entries))
         return logs + best
 
     cdef void corners(self, const Cell *cell, Program *program) noexcept nogil:
@@ -406,11 +429,11 @@ cdef class FactorCells:
         cdef int _turn
         program.n_rows, program.beyond, program.amount = 0, 0, 0.0
         cell.version = self.version
-        if self.is_outside(cell):
+        if self.confine(cell):
             cell.bound = INFINITY
             return
         self.corners(cell, &program)
-        self.begin(&program)
+        self.begin(cell, &program)
         for _turn in range(N_TURNS):
             self.maximise(&program, cell.bound, limit)
             one = self.proved(&program, form)
@@ -420,39 +443,54 @@ cdef class FactorCells:
         if cell.bound < limit:
             self.choose(cell, &program, form)
 
-    cdef bint is_outside(self, const Cell *cell) noexcept nogil:
-        """Whether an entry on the diagonal is not positive, or one of P above `top`, wherever the factor lies."""
-        cdef int i, j, e
-        cdef real total, least
+    cdef bint confine(self, Cell *cell) noexcept nogil:
+        """Cut the box down to where no row of C and no column is longer than the root of `top`; whether that is empty.
+
+        P_ii is the square of row i, and c_j c_j' no larger than P.
+        """
+        cdef int i, j
+        cdef real total
         for i in range(self.d):
             if not cell.high[self.first[i]] > 0.0:
                 return True
+        for i in range(self.d):
             total = 0.0
             for j in range(i + 1):
-                e = self.first[j] + i - j
-                least = max(0.0, max(cell.low[e], -cell.high[e]))
-                total += least * least
+                total += least_square(cell, self.first[j] + i - j)
             if total > self.top * (1.0 + OUTSIDE):
                 return True
+            for j in range(i + 1):
+                self.trim(cell, self.first[j] + i - j, total)
+        for j in range(self.d):
+            total = 0.0
+            for i in range(j, self.d):
+                total += least_square(cell, self.first[j] + i - j)
+            if total > self.top * (1.0 + OUTSIDE):
+                return True
+            for i in range(j, self.d):
+                self.trim(cell, self.first[j] + i - j, total)
         return False
 
-    cdef void begin(self, Program *program) noexcept nogil:
-        """A basis: the cut that is best by itself, each column's least there, and slacks of the other corners."""
+    cdef void trim(self, Cell *cell, int e, real total) noexcept nogil:
+        """Of an entry whose square, with those of others, is at most `top`; `total` is the least of their sum."""
+        cdef real most = self.top * (1.0 + 4.0 * OUTSIDE) - (total - least_square(cell, e))
+        most = sqrt(max(0.0, most)) * (1.0 + OUTSIDE)
+        cell.low[e], cell.high[e] = max(cell.low[e], -most), min(cell.high[e], most)
+
+    cdef void begin(self, const Cell *cell, Program *program) noexcept nogil:
+        """A basis: the cut that says most at a point, each column's least there, and slacks of the other corners."""
+        cdef const real *forms = &self.forms[0, 0]
+        cdef const real *heights = &self.heights[0]
         cdef int k, i, n = program.n_corners, j
         cdef index v, best = 0
         cdef real least[MOST_COLUMNS]
         cdef real one, largest = -INFINITY, total
         cdef real cost[MOST_CORNERS]
+        cdef real product[MOST_ENTRIES]
         cdef int at[MOST_COLUMNS]
+        self.multiply(cell.point, product)
         for v in range(self.n_cuts):
-            for j in range(self.d):
-                least[j] = INFINITY
-            for k in range(n):
-                one = program.logs[k] - self.of_corner(program, &self.forms[v, 0], k)
-                least[program.column[k]] = min(least[program.column[k]], one)
-            total = self.heights[v]
-            for j in range(self.d):
-                total += least[j]
+            total = says(heights[v], forms + v * self.n_entries, product, self.n_entries)
             if total > largest:
                 best, largest = v, total
         for j in range(self.d):
@@ -484,6 +522,8 @@ cdef class FactorCells:
 
     cdef void maximise(self, Program *program, real known, real limit) noexcept nogil:
         """Pivots of the simplex method, from weights that are feasible and stay so."""
+        cdef const real *forms = &self.forms[0, 0]
+        cdef const real *heights = &self.heights[0]
         cdef int n = program.n_corners, _turn, k, i, e, leaving
         cdef index v, entering
         cdef real mixed[MOST_ENTRIES]
@@ -503,9 +543,7 @@ cdef class FactorCells:
             best = enough = max(FLAT, PROFIT * (limit - objective) if limit < INFINITY else FLAT)
             entering = -1
             for v in range(self.n_cuts):
-                profit = self.heights[v] - program.price[n]
-                for e in range(self.n_entries):
-                    profit -= self.forms[v, e] * mixed[e]
+                profit = says(heights[v], forms + v * self.n_entries, mixed, self.n_entries) - program.price[n]
                 if profit > best:
                     best, entering = profit, v
             for i in range(program.n_rows):

@@ -1,0 +1,142 @@
+"""
+Samples in the cells of a grid, and the moments of those that share one: what groups of samples are made of (`gathered`).
+
+A pass over many samples is made for every search of a known covariance, at coordinates of its own.
+
+Theory: (TF4) of docs/theory/factors.md, "Which q a group has".
+"""
+
+import numpy as np
+
+from libc.math cimport floor
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+from gopfast.search.types cimport index, real
+
+cdef enum:
+    FREE = -1   # a place of the table without a cell
+
+
+cdef struct Place:
+    int64_t key     # of a cell: its position along all lines, one number
+    index cell
+
+
+def cells_of(const real[:, ::1] y, const real[::1] low, real width):
+    """
+    Return the number of each sample's cell of a grid, (n,), and how many cells have samples.
+
+    Parameters
+    ----------
+    y : ndarray, shape (d, n)
+        Samples, no coordinate below that of `low`.
+    low : ndarray, shape (d,)
+        Where the grid begins.
+    width : float
+        Of a cell along every line.
+
+    Returns
+    -------
+    cells : ndarray, shape (n,), or None
+        In the order in which samples meet them; None where a cell's position is no integer of 62 bits.
+    n_cells : int
+    """
+    cdef index d = y.shape[0], n = y.shape[1], i, j, found = 0
+    cdef real most, product = 1.0
+    cdef int64_t key
+    cdef uint64_t mask = 1, at
+    cdef Place *table
+    sizes = np.empty(d)
+    cdef real[::1] size = sizes
+    for j in range(d):
+        most = 0.0
+        for i in range(n):
+            most = max(most, y[j, i] - low[j])
+        size[j] = floor(most / width) + 1.0
+        product *= size[j]
+    if not product < 2.0**62:
+        return None, 0
+    while mask < 2 * <uint64_t> n:
+        mask *= 2
+    table = <Place *> malloc(mask * sizeof(Place))
+    if table == NULL:
+        raise MemoryError("of cells of samples")
+    cells = np.empty(n, dtype=np.intp)
+    cdef index[::1] cell = cells
+    with nogil:
+        for at in range(mask):
+            table[at].cell = FREE
+        mask -= 1
+        for i in range(n):
+            key = 0
+            for j in range(d):
+                key = key * <int64_t> size[j] + <int64_t> floor((y[j, i] - low[j]) / width)
+            at = <uint64_t> key * <uint64_t> 0x9E3779B97F4A7C15
+            at = (at ^ (at >> 29)) & mask
+            while table[at].cell != FREE and table[at].key != key:
+                at = (at + 1) & mask
+            if table[at].cell == FREE:
+                table[at].key, table[at].cell = key, found
+                found += 1
+            cell[i] = table[at].cell
+        free(table)
+    return cells, found
+
+
+def moments_of(const real[:, ::1] y, const real[::1] weights, const index[::1] cells, index n_cells):
+    """
+    Return what groups of samples are, each of one cell or more.
+
+    Parameters
+    ----------
+    y : ndarray, shape (d, n)
+    weights : ndarray, shape (n,)
+        Positive.
+    cells : ndarray, shape (n,)
+        Which group a sample is of; none is empty.
+    n_cells : int
+
+    Returns
+    -------
+    mass : ndarray, shape (n_cells,)
+        Sums of the weights.
+    means : ndarray, shape (d, n_cells)
+    squares : ndarray, shape (n_cells,)
+        Of the largest distance of a sample from the mean.
+    second : ndarray, shape (n_cells, d, d)
+        Moments about the mean.
+    """
+    cdef index d = y.shape[0], n = y.shape[1], i, j, k, c
+    cdef real one, far
+    sums, centers = np.zeros(n_cells), np.zeros((n_cells, d))
+    largest, products = np.zeros(n_cells), np.zeros((n_cells, d, d))
+    off = np.empty(d)
+    cdef real[::1] mass = sums, square = largest, z = off
+    cdef real[:, ::1] mean = centers
+    cdef real[:, :, ::1] second = products
+    with nogil:
+        for i in range(n):
+            c = cells[i]
+            mass[c] += weights[i]
+            for j in range(d):
+                mean[c, j] += weights[i] * y[j, i]
+        for c in range(n_cells):
+            for j in range(d):
+                mean[c, j] /= mass[c]
+        for i in range(n):
+            c, far = cells[i], 0.0
+            for j in range(d):
+                z[j] = y[j, i] - mean[c, j]
+                far += z[j] * z[j]
+            square[c] = max(square[c], far)
+            for j in range(d):
+                one = weights[i] * z[j]
+                for k in range(j + 1):
+                    second[c, j, k] += one * z[k]
+        for c in range(n_cells):
+            for j in range(d):
+                for k in range(j + 1):
+                    second[c, j, k] /= mass[c]
+                    second[c, k, j] = second[c, j, k]
+    return sums, np.ascontiguousarray(centers.T), largest, products

@@ -12,9 +12,11 @@ from support.tied_bounds import bound_of, problem_of, told
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.mechanisms import RoughPrices
-from gopfast.mixtures.shared import factors as factors_module, gathered
-from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, posterior, proxies
+from gopfast.mixtures.shared import estimates as estimates_module, factors as factors_module, gathered
+from gopfast.mixtures.shared.estimates import Estimates, posterior
+from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, proxies
 from gopfast.mixtures.shared.rough_search import PriceMaker, allowed
+from gopfast.mixtures.shared.sample_cells import cells_of, moments_of
 
 
 def samples_of(rng, n=None, d=None):
@@ -33,6 +35,35 @@ def samples_of(rng, n=None, d=None):
     elif kind == 3:
         x += 100.0
     return np.ascontiguousarray(x), rng.choice([1e-3, 0.5, 1.0, 1e3], n) if rng.random() < 0.5 else np.ones(n)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_cells_of_samples_are_those_of_a_grid_and_their_moments_by_definition(seed):
+    rng = np.random.default_rng(seed)
+    x, w = samples_of(rng)
+    low, width = x.min(axis=1), 10.0 ** rng.uniform(-3, 2)
+    cells, n_cells = cells_of(x, low, width)
+    places = np.floor((x - low[:, None]) / width)
+    known, of = np.unique(places, axis=1, return_inverse=True)
+    assert n_cells == known.shape[1] == len(set(zip(cells, of.ravel(), strict=True)))
+    mass, means, squares, second = moments_of(x, w, cells, n_cells)
+    for cell in range(n_cells):
+        inside = cells == cell
+        z = x[:, inside]
+        center = z @ w[inside] / w[inside].sum()
+        z = z - center[:, None]
+        assert mass[cell] == pytest.approx(w[inside].sum(), rel=1e-13)
+        assert means[:, cell] == pytest.approx(center, rel=1e-12, abs=1e-12 * np.abs(x).max())
+        assert squares[cell] == pytest.approx(np.square(z).sum(axis=0).max(), rel=1e-9, abs=1e-20 * np.square(x).max())
+        exact = (w[inside] * z) @ z.T / w[inside].sum()
+        assert second[cell] == pytest.approx(exact, rel=1e-9, abs=1e-14 * np.square(x).max())
+        assert np.array_equal(second[cell], second[cell].T)
+
+
+def test_grids_that_are_too_fine_have_no_cells():
+    x = np.ascontiguousarray(np.random.default_rng(1).standard_normal((3, 50)))
+    assert cells_of(x, x.min(axis=1), 1e-8) == (None, 0)
+    assert cells_of(x[:1], x[:1].min(axis=1), 1e-8)[1] == 50
 
 
 def cost(columns, weights, shares, means):
@@ -108,7 +139,7 @@ def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeyp
     """Told to prove more than they have found, by 0.001 to 0.5 nats a sample; precisions cut clusters into slices."""
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(gathered, "MOST", 1.0)
-    monkeypatch.setattr(gathered, "DRAWN", 60)
+    monkeypatch.setattr(estimates_module, "ESTIMATED_BY", 60)
     problem = problem_of(seed, 300, 2 + seed % 2)
     slices, meter = engine.family(problem).slices(), Meter()
     W, d, raised = slices.total, len(slices.columns), (1e-3, 0.1, 0.5)[seed % 3]
@@ -116,13 +147,15 @@ def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeyp
     def misled(plan, solution, limit, rough):
         return RoughPrices.learner(plan, solution, limit + raised * W, rough)
 
-    gathering = Gathering(slices, 1e-4, plan_of(problem).of_fixed(hasty=True), PriceMaker(misled, Meter(), meter))
+    plan = plan_of(problem).of_fixed(hasty=True)
+    gathering = Gathering(slices, 1e-4, plan, PriceMaker(misled, Meter(), meter))
+    estimates = Estimates(slices, 1e-4, plan)
     n_found = 0
     for rough in (0.01, 0.1, 0.5):
         root = rng.standard_normal((d, d)) * rng.choice([0.5, 2.0])
         A = root @ root.T + 0.2 * np.eye(d)
         asked = {"asked": 0.0} if rng.random() < 0.5 else {}
-        search, _ = gathering.search(A, rough * W, rng.standard_normal((3, d)), **asked)
+        search, _ = gathering.search(estimates.at(A, rng.standard_normal((3, d))), rough * W, **asked)
         if search is None:
             continue
         n_found += 1
@@ -144,7 +177,7 @@ def test_no_bound_by_groups_exceeds_an_objective_attained(seed, raised, monkeypa
     """It is told to prove more than is true; cells that hold a known solution's matrix stay open."""
     monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
     monkeypatch.setattr(gathered, "MOST", 1.0)
-    monkeypatch.setattr(gathered, "DRAWN", 50)
+    monkeypatch.setattr(estimates_module, "ESTIMATED_BY", 50)
     problem = problem_of(seed, 30 + 20 * (seed % 4))
     bound, best = bound_of(problem, raised * problem.total_weight, is_rough=True)
     bound.prices = bound.prices._replace(gathered=Meter())

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from gopfast.mixtures.learning.learner import end_of_step
+from gopfast.mixtures.shared.estimates import Estimates
 from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.gathered import Gathering
 from gopfast.mixtures.shared.known_covariances import KnownCovariances
@@ -25,18 +26,24 @@ from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
+    AIMED,
     AS_PASSES,
     ASKING,
+    CELLS_A_SEARCH,
     CELLS_AT_ONCE,
     EARLY,
+    EXACTLY,
     FINE,
     FINER,
     FLATTER,
+    LEAST_AIMED,
     LEAST_COST,
     LEAST_ROUGH,
+    MOST_AIMED,
     N_LINES,
     ROUGHLY,
     SAME_PRECISION,
+    SHARPER,
     SPARED,
     SPARED_LESS,
     STALLED,
@@ -66,6 +73,9 @@ class FactorBound(KnownCovariances):
         self.center = slices.precision_of(solution)
         gathers = prices is not None and prices.gathered is not None
         self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
+        self.estimates = Estimates(slices, self.epsilon, plan)
+        self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
+        self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
@@ -107,7 +117,7 @@ class FactorBound(KnownCovariances):
         slices = self.slices
         self.center = self._within_range(self.center)
         values, vectors = np.linalg.eigh(self.center)
-        self.steepest = STEEPEST * float(values[-1])
+        self.steepest = float(values[-1])
         self.axes = U = vectors  # from wide to narrow: the least precision first
         d = len(values)
         # how far U is from a rotation, of which the determinant and eigenvalues are told
@@ -153,30 +163,39 @@ class FactorBound(KnownCovariances):
 
     def _line(self, alpha, family, *rest):
         """Return the search behind a line, as `FixedSearch` is made."""
-        search, _ = self._of_groups(alpha * np.eye(len(self.center)), self.means, alpha)
+        search = None
+        if self._gathers():
+            search, _ = self._of_groups(self.estimates.at(alpha * np.eye(len(self.center)), self.means), alpha)
         return search or self._kind(FixedSearch)(alpha, family, *rest)
 
     def _search(self, vertex):
         """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
-        means = self.means if vertex.means is None else vertex.means
         asked = math.inf
         if self.asked is not None:
-            P, rest = self.asked
-            asked = self.slices.total * (rest + 0.5 * float((vertex.A * (P - self.added)).sum()))
+            asked = self._asked(vertex.A)
         asked = {"asked": asked, "spared": SPARED * SPARED_LESS**vertex.n_searches}
-        search, B = self._of_groups(vertex.A, means, **asked)
-        if search is None:
-            return super()._search(vertex, **asked)
-        vertex.back = np.linalg.pinv(B)
-        return search
+        if self._gathers():
+            means = self.means if vertex.means is None else vertex.means
+            search, B = self._of_groups(vertex.estimate or self.estimates.at(vertex.A, means), **asked)
+            vertex.estimate = None  # its memory goes
+            if search is not None:
+                vertex.back = np.linalg.pinv(B)
+                return search
+        return super()._search(vertex, **asked)
 
-    def _of_groups(self, A, means, alpha=1.0, **asked):
+    def _asked(self, A):
+        """Return the nats that a search at a precision has to prove, for the matrix it is asked for."""
+        P, rest = self.asked
+        return self.slices.total * (rest + 0.5 * float((A * (P - self.added)).sum()))
+
+    def _gathers(self):
+        """Whether groups may be in place of samples, at present."""
+        return self.gathering is not None and self._rough() > 0.0
+
+    def _of_groups(self, estimate, alpha=1.0, **asked):
         """Return a search of groups and the matrix to its coordinates, or None."""
-        rough = self._rough()
-        if not rough or self.gathering is None:
-            return None, None
         self._count(AS_PASSES * len(self.slices.weights) * self.slices.n_components)
-        return self.gathering.search(A, rough, means, alpha, **asked)
+        return self.gathering.search(estimate, self._rough(), alpha, **asked)
 
     def _count(self, terms):
         """Count work of cells, as if it were passes."""
@@ -203,13 +222,16 @@ class FactorBound(KnownCovariances):
         # the mixture's mean may be no matrix that there is; a little too wide it is what cells cannot rule out
         A, W = self._clipped(np.linalg.pinv(C @ C.T), math.inf, FLATTER), self.slices.total
         P = np.linalg.inv(A)
-        A = self._clipped(A, self.steepest, FLATTER)
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
         told = self._told(P)
-        if told.max() >= rest or self.is_full:
+        enough = told.max() >= rest
+        if self.is_full or (enough and self.cells.n_cells < self.n_told):
             self.skip = True
             return
-        self.asked = P, rest
+        # cells that do not close where enough is said are too large for it
+        self.asked = P, told.max() + SHARPER if enough else rest
+        self.n_told = self.cells.n_cells + CELLS_A_SEARCH
+        A, estimate = self._precision(A)
         rough = self._rough() / FINER
         same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
         # searches that may say enough there, if they end where their incumbents are
@@ -224,7 +246,32 @@ class FactorBound(KnownCovariances):
             self.skip = True
         else:
             self.means = self.vertices[self._nearest(A)].means
-            self._add(A, 0.0)
+            self.vertices[self._add(A, 0.0)].estimate = estimate
+
+    def _precision(self, A):
+        """
+        Return the precision at which a search says enough where it is asked for, and an estimate of its optimum.
+
+        Flat ones are searched sooner, steep ones say more: about `AIMED` of what is missing beyond what is asked for.
+        """
+        if not self._rough():
+            return self._clipped(A, EXACTLY * self.steepest, FLATTER), None
+        W, chosen, last = self.slices.total, None, len(STEEPEST) - 1
+        aimed = W * max(LEAST_AIMED, AIMED * (self.limit - self.lower) / W)
+        while True:
+            flat = self._clipped(A, STEEPEST[self.steep] * self.steepest, FLATTER)
+            found = self.estimates.at(flat, self.vertices[self._nearest(flat)].means)
+            more = found.value - self._asked(flat)
+            if more >= aimed:
+                chosen = flat, found
+                if more < MOST_AIMED * aimed or self.steep == 0:
+                    return chosen
+                self.steep -= 1
+            elif chosen is not None or self.steep == last:
+                self.steep = min(last, self.steep + (chosen is not None))
+                return chosen or (flat, found)
+            else:
+                self.steep += 1
 
     def _told(self, P):
         """Return what the cuts, one of each vertex, say at a matrix, per unit of weight."""

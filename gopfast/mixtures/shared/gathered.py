@@ -21,16 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gopfast.mixtures.data.samples import Samples
-from gopfast.mixtures.families.gaussian import GaussianFamily
+from gopfast.mixtures.shared.estimates import family_of, posterior, refit
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch, allowed
 from gopfast.mixtures.shared.sample_cells import cells_of, moments_of
-from gopfast.mixtures.shared.shared import FixedSearch
-from gopfast.mixtures.shared.slices import root
 from gopfast.mixtures.shared.tuning import (
     AS_PASSES,
-    GATHERED_DRAWN as DRAWN,
     GATHERED_EXPONENTS as EXPONENTS,
     GATHERED_FEWEST as FEWEST,
     GATHERED_LEVELS as LEVELS,
@@ -43,7 +39,6 @@ from gopfast.mixtures.shared.tuning import (
     GATHERED_START as START,
     GATHERED_STEPS as STEPS,
     GATHERED_VARIANCES as VARIANCES,
-    N_STARTS,
     SPARED,
 )
 from gopfast.roundoff import ROUND
@@ -182,18 +177,16 @@ class Gathering:
 
     def __init__(self, slices, epsilon, plan, prices):
         self.slices, self.epsilon, self.plan, self.prices = slices, epsilon, plan, prices
-        self.some = slice(None, None, max(1, len(slices.weights) // DRAWN))
 
-    def search(self, A, rough, start, alpha=1.0, asked=math.inf, spared=SPARED):
+    def search(self, found, rough, alpha=1.0, asked=math.inf, spared=SPARED):
         """
-        Return the search of groups at the precision A, which may lose `rough` nats, and the matrix to its coordinates.
+        Return the search of groups at a precision, which may lose `rough` nats, and the matrix to its coordinates.
 
         Parameters
         ----------
-        A : ndarray, shape (d, d)
+        found : Estimate
+            Of the optimum at the precision.
         rough : float
-        start : ndarray, shape (K, d)
-            Means in the coordinates z, near those of a solution.
         alpha, asked, spared : float
             As of `RoughSearch`.
 
@@ -204,81 +197,34 @@ class Gathering:
         B : ndarray, shape (d, d)
         """
         meter, n = self.prices.gathered, len(self.slices.weights)
-        B = root(A)[::-1]  # the widest first, as samples have it
         with meter:
-            found = self._gather(B, start, rough, asked, spared)
+            q, lost = self._variance(found, rough, asked, spared)
+            weights, groups = self.slices.weights, None
+            if q > 0.0:
+                groups = groups_of(found.B @ self.slices.columns, weights, q, MOST * n)
         meter.count(terms=AS_PASSES * n * self.slices.n_components, calls=1)
-        if found is None:
-            return None, B
-        q, lost, groups, means, shares = found
-        points, shift = points_of(groups, q, posterior(groups.means, means, shares))
+        if groups is None:
+            return None, found.B
+        points, shift = points_of(groups, q, posterior(groups.means, found.means, found.shares))
         scale = math.sqrt(1.0 - q)
-        family = self._family(points, groups.weights)
+        family = family_of(points, groups.weights, self.slices.n_components)
         search = RoughSearch(
             alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked=asked, spared=spared, lost=lost,
-            part=len(groups.weights) / n, n_starts=0, start=(scale * means)[:, family.data.order], thorough=False,
+            part=len(groups.weights) / n, n_starts=0, start=(scale * found.means)[:, family.data.order], thorough=False,
         )  # fmt: skip
-        return search, scale * B[family.data.order]
+        return search, scale * found.B[family.data.order]
 
-    def _gather(self, B, start, rough, asked, spared):
-        """Return a variance, what it loses, groups, and means and shares of a solution; None of too many groups."""
-        y, weights = B @ self.slices.columns, self.slices.weights
-        few, w = y[:, self.some], weights[self.some]
-        w = w * (self.slices.total / float(w.sum()))
-        means, shares = self._solution(few, w, start @ B.T)
-        q, lost = self._variance(few, w, means, shares, rough, asked, spared)
-        groups = groups_of(y, weights, q, MOST * len(weights)) if q > 0.0 else None
-        return None if groups is None else (q, lost, groups, means, shares)
-
-    def _family(self, columns, weights):
-        d = len(columns)
-        return GaussianFamily(Samples(columns.T, weights, np.ones(d), center=np.zeros(d)), self.slices.n_components)
-
-    def _solution(self, columns, weights, start):
-        """Return means (K, d) and shares of a solution of some samples."""
-        family = self._family(columns, weights)
-        order = np.argsort(family.data.order)
-        search = FixedSearch(
-            1.0, family, 0.0, self.epsilon, self.plan, 0, False,
-            n_starts=N_STARTS, start=start[:, family.data.order], thorough=False,
-        )  # fmt: skip
-        search.go_on(math.inf)
-        K, d = start.shape
-        return search.solution[K : K + K * d].reshape(K, d)[:, order], search.solution[:K]
-
-    def _variance(self, columns, weights, means, shares, rough, asked, spared):
+    def _variance(self, found, rough, asked, spared):
         """Return the largest q of some that loses no more than it may, about, and what it loses; 0 if none is."""
-        value, means, shares = refit(columns, weights, means, shares, 3)
-        most = SHARE * allowed(rough, value, asked, spared, self.slices.total)
+        columns, weights, means, shares = found.columns, found.weights, found.means, found.shares
+        most = SHARE * allowed(rough, found.value, asked, spared, self.slices.total)
         centers = posterior(columns, means, shares)
-        off = np.square(columns - centers).sum(axis=0)
+        off = float(weights @ np.square(columns - centers).sum(axis=0))
         for q in VARIANCES:
             scale = math.sqrt(1.0 - q)
             points = (columns - q * centers) / scale
-            found, _, _ = refit(points, weights, scale * means, shares, STEPS)
-            lost = value - found + q / (2.0 * (1.0 - q)) * float(weights @ off)
+            value, _, _ = refit(points, weights, scale * means, shares, STEPS)
+            lost = found.value - value + q / (2.0 * (1.0 - q)) * off
             if lost <= most:
                 return q, max(0.0, lost)
         return 0.0, 0.0
-
-
-def posterior(columns, means, shares):
-    """Return the mean (d, n) of the component that a sample (d, n) is of, components of variance one."""
-    logs = means @ columns + (np.log(np.maximum(shares, 1e-300)) - 0.5 * np.square(means).sum(axis=1))[:, None]
-    parts = np.exp(logs - logs.max(axis=0))
-    return means.T @ (parts / parts.sum(axis=0))
-
-
-def refit(columns, weights, means, shares, n_steps):
-    """Return the objective, means (K, d) and shares after some steps of EM, components of variance one."""
-    total, squares = float(weights.sum()), 0.5 * np.square(columns).sum(axis=0)
-    for _ in range(n_steps):
-        logs = means @ columns + (np.log(np.maximum(shares, 1e-300)) - 0.5 * np.square(means).sum(axis=1))[:, None]
-        top = logs.max(axis=0)
-        parts = np.exp(logs - top)
-        sums = parts.sum(axis=0)
-        value = float(weights @ (squares - top - np.log(sums)))
-        parts *= weights / sums
-        mass = parts.sum(axis=1)
-        means, shares = (parts @ columns.T) / np.maximum(mass, 1e-300)[:, None], mass / total
-    return value, means, shares

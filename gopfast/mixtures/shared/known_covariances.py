@@ -37,6 +37,7 @@ class Vertex:
         self.search, self.progress = None, 0.0  # of the search, when it last went on
         self.n_searches = 0  # that were begun
         self.means = self.back = None  # of its incumbent, in the coordinates z; the matrix to these
+        self.estimate = None  # of its optimum, for its first search
 
     @property
     def missing(self):

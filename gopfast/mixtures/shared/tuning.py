@@ -28,7 +28,7 @@ EXACT = 0.125
 # of the time that is left, which a search may take before another has its turn | part | (0, 1] | not measured
 TURN = 0.2
 
-# [known_covariances, gathered] Solutions of mixtures of known covariance.
+# [known_covariances, estimates] Solutions of mixtures of known covariance.
 
 # of EM, beside a known solution | starts | [0, inf) | not measured
 N_STARTS = 2
@@ -120,8 +120,24 @@ ASKING = 0.5
 SAME_PRECISION = 1e-6
 # of all that is missing, the part from which on what a search lacks is worth more of it | part | (0, 1) | not measured
 FINE = 0.25
-# eigenvalue of a precision, at most | that of the incumbent's | [1, inf) | not measured
-STEEPEST = 2.0
+# largest eigenvalues of precisions at which searches are made, the first that says enough | that of the incumbent's |
+# (0, inf) | docs/notebook/shared_parameters.md
+STEEPEST = (0.25, 0.5, 1.0, 2.0, 4.0)
+# the same of searches that lose as little as may be | that of the incumbent's | [1, inf) | not measured
+EXACTLY = 2.0
+# by which a search is to say more than is asked for | part of what is missing | (0, inf) |
+# docs/notebook/shared_parameters.md
+AIMED = 0.7
+# and at least | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
+LEAST_AIMED = 0.5
+# a flatter precision is tried where one says so much more | factor | (1, inf) | not measured
+MOST_AIMED = 1.1
+# after which a search is made where cells do not close, though enough is said at their point | cells | [1, inf) |
+# argument: they take as long as a search
+CELLS_A_SEARCH = 3_000
+# by which it is to say more there than is known | nats per unit of weight | (0, inf) |
+# docs/notebook/shared_parameters.md
+SHARPER = 0.3
 # eigenvalue of a precision, at least, where a search is asked for | that of all samples' | (0, 1] | argument: cells
 # rule out wider matrices up to a few thousandths
 FLATTER = 0.9
@@ -137,6 +153,13 @@ ROUGHLY = 0.02
 FINER = 0.25
 # nats, below which it may lose nothing | nats | (0, inf) | docs/notebook/shared_parameters.md
 LEAST_ROUGH = 0.1
+
+# [estimates] Optima of some of the samples.
+
+# about as many | samples | [100, inf) | not measured
+ESTIMATED_BY = 2_000
+# of EM, after a local search | steps | [1, inf) | not measured
+REFITS = 3
 
 # [rough_search] Prices alone of a mixture in which the parameter is fixed.
 
@@ -171,8 +194,6 @@ AS_PASSES = 20
 GATHERED_FEWEST = 5_000
 # groups of so many samples, at most | part | (0, 1] | not measured
 GATHERED_MOST = 0.5
-# of which a solution is found, and what groups lose is estimated | samples | [100, inf) | not measured
-GATHERED_DRAWN = 2_000
 # of what a search may lose, what groups may | part | (0, 1) | not measured
 GATHERED_SHARE = 0.5
 # of a group, one after the other until one loses no more | units of the known covariance | (0, 1) | not measured

@@ -14,9 +14,6 @@ from libc.stdlib cimport free, malloc
 
 from gopfast.search.types cimport index, real
 
-cdef enum:
-    FREE = -1   # a place of the table without a cell
-
 
 cdef struct Place:
     int64_t key     # of a cell: its position along all lines, one number
@@ -66,7 +63,7 @@ def cells_of(const real[:, ::1] y, const real[::1] low, real width):
     cdef index[::1] cell = cells
     with nogil:
         for at in range(mask):
-            table[at].cell = FREE
+            table[at].cell = -1     # free
         mask -= 1
         for i in range(n):
             key = 0
@@ -74,9 +71,9 @@ def cells_of(const real[:, ::1] y, const real[::1] low, real width):
                 key = key * <int64_t> size[j] + <int64_t> floor((y[j, i] - low[j]) / width)
             at = <uint64_t> key * <uint64_t> 0x9E3779B97F4A7C15
             at = (at ^ (at >> 29)) & mask
-            while table[at].cell != FREE and table[at].key != key:
+            while table[at].cell >= 0 and table[at].key != key:
                 at = (at + 1) & mask
-            if table[at].cell == FREE:
+            if table[at].cell < 0:
                 table[at].key, table[at].cell = key, found
                 found += 1
             cell[i] = table[at].cell

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.shared.sample_cells import cells_of, moments_of
 from gopfast.search.meter import Meter
 from support.plans import plan_of
 from support.tied_bounds import bound_of, problem_of, told
@@ -16,7 +17,6 @@ from gopfast.mixtures.shared import estimates as estimates_module, factors as fa
 from gopfast.mixtures.shared.estimates import Estimates, posterior
 from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, proxies
 from gopfast.mixtures.shared.rough_search import PriceMaker, allowed
-from gopfast.mixtures.shared.sample_cells import cells_of, moments_of
 
 
 def samples_of(rng, n=None, d=None):

@@ -22,8 +22,8 @@ from gopfast.mixtures.shared.tuning import ESTIMATED_BY, N_STARTS, REFITS
 class Estimate(NamedTuple):
     """A mixture that some of the samples are fitted by, in coordinates in which the known covariance is I.
 
-    The matrix to these coordinates (d, d), the samples (d, m) and their weights, which sum to those of all; means (K, d)
-    and shares of the components; the objective, less the constant of their densities.
+    The matrix to these coordinates (d, d), the samples (d, m) and their weights, which sum to those of all; means
+    (K, d) and shares of the components; the objective, less the constant of their densities.
     """
 
     B: np.ndarray

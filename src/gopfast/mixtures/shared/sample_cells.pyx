@@ -1,6 +1,7 @@
 """
-Samples in the cells of a grid, and the moments of those that share one: what groups of samples are made of (`gathered`).
+Samples in the cells of a grid, and the moments of those that share one.
 
+Groups of samples are made of them (`gathered`).
 A pass over many samples is made for every search of a known covariance, at coordinates of its own.
 
 Theory: (TF4) of docs/theory/factors.md, "Which q a group has".

@@ -225,7 +225,7 @@ class FactorBound(KnownCovariances):
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
         told = self._told(P)
         enough = told.max() >= rest
-        if self.is_full or (enough and self.cells.n_cells < self.n_told):
+        if (enough and self.cells.n_cells < self.n_told) or self.is_full:
             self.skip = True
             return
         # cells that do not close where enough is said are too large for it
@@ -233,7 +233,7 @@ class FactorBound(KnownCovariances):
         self.n_told = self.cells.n_cells + CELLS_A_SEARCH
         A, estimate = self._precision(A)
         rough = self._rough() / FINER
-        same = [i for i in range(len(told)) if self._apart(A, i) < SAME_PRECISION]
+        same = np.flatnonzero(self._apart(A) < SAME_PRECISION).tolist()
         # searches that may say enough there, if they end where their incumbents are
         able = [
             i for i, vertex in enumerate(self.vertices)
@@ -275,10 +275,14 @@ class FactorBound(KnownCovariances):
 
     def _told(self, P):
         """Return what the cuts, one of each vertex, say at a matrix, per unit of weight."""
+        heights = np.array([vertex.beta for vertex in self.vertices])
+        return heights / self.slices.total - 0.5 * self._matrices() @ (P - self.added).ravel()
+
+    def _matrices(self):
+        """Return the vertices' matrices, (n, d d)."""
         if len(self.matrices) < len(self.vertices):
             self.matrices = np.array([vertex.A.ravel() for vertex in self.vertices])
-        heights = np.array([vertex.beta for vertex in self.vertices])
-        return heights / self.slices.total - 0.5 * self.matrices @ (P - self.added).ravel()
+        return self.matrices
 
     def _gain(self, index, told):
         """Return by how much going on with a search raises the largest of what is told, a node; then what it tells."""
@@ -292,11 +296,12 @@ class FactorBound(KnownCovariances):
         vertex = self.vertices[index]
         return vertex.missing > FINE * (self.limit - self.lower) and not vertex.search.spared
 
-    def _apart(self, A, index):
-        """Return how far a vertex is from A, relative to it."""
-        return np.abs(np.linalg.solve(A, self.vertices[index].A) - np.eye(len(A))).max()
+    def _apart(self, A):
+        """Return how far each vertex is from A, relative to it."""
+        others = self._matrices().reshape(-1, *A.shape)
+        return np.abs(np.linalg.solve(A[None], others) - np.eye(len(A))).max(axis=(1, 2))
 
     def _nearest(self, A):
         """Return the vertex whose means a search at A begins with."""
-        known = [i for i, vertex in enumerate(self.vertices) if vertex.means is not None]  # not of lines
-        return min(known, key=lambda i: self._apart(A, i))
+        known = [vertex.means is not None for vertex in self.vertices]  # not of lines
+        return int(np.argmin(np.where(known, self._apart(A), math.inf)))

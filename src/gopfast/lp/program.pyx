@@ -71,6 +71,8 @@ cdef class ProgramWorker:
         cdef LpStatus status = self.run(cutoff - self.offset + slack, effort)
         if status == LP_BOUND_REACHED and self.proved() < cutoff:
             status = self.run(INFINITY, effort)
+        if status == LP_UNKNOWN and self.lp.lacks_proof():
+            status = self.run_wider(cutoff, slack, effort)
         if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
             status = self.run(INFINITY, effort)
         if status == LP_INFEASIBLE:
@@ -84,6 +86,20 @@ cdef class ProgramWorker:
                 proved = self.proved()
             self.raise_bound(node, proved, cutoff)
         return status
+
+    cdef LpStatus run_wider(self, real cutoff, real slack, Effort *effort) noexcept nogil:
+        """Again over a box that is wider by a trifle: of a program that only just has no point no ray proves it.
+
+        Then its least cost is mostly above the cutoff.
+        """
+        cdef LpStatus status = LP_UNKNOWN
+        if self.lp.move_ends(True) == OK:
+            status = self.run(cutoff - self.offset + slack, effort)
+            if status == LP_BOUND_REACHED and self.proved() < cutoff:
+                status = self.run(INFINITY, effort)
+            if status == LP_OPTIMAL:
+                self.lp.clip()
+        return status if self.lp.move_ends(False) == OK else LP_ERROR
 
     cdef LpStatus run(self, real bound, Effort *effort) noexcept nogil:
         cdef LpStatus status = self.lp.solve(bound)

@@ -2,6 +2,8 @@
 
 A relaxed dual in linear programs subclasses both: its worker writes the rows of a node and calls `load_rows` and
 `solve`, its relaxation makes the workers. A worker's solver lives on one thread, see `LpWorker`.
+
+Theory: (R2) of docs/theory/rounding.md.
 """
 
 import numpy as np
@@ -88,9 +90,9 @@ cdef class ProgramWorker:
         return status
 
     cdef LpStatus run_wider(self, real cutoff, real slack, Effort *effort) noexcept nogil:
-        """Again over a box that is wider by a trifle: of a program that only just has no point no ray proves it.
+        """Again over a box that is wider by a trifle: of a program that only just has no point a ray may prove nothing.
 
-        Then its least cost is mostly above the cutoff.
+        The box was cut by the cutoff then, and the wider program's duals mostly prove a bound above it.
         """
         cdef LpStatus status = LP_UNKNOWN
         if self.lp.move_ends(True) == OK:

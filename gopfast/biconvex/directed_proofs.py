@@ -19,7 +19,6 @@ from gopfast.biconvex.convex_points import Region, least_over
 from gopfast.biconvex.interruption import check
 from gopfast.biconvex.margins import PROOF_MARGIN as MARGIN
 from gopfast.biconvex.tuning import LEAST_CURVATURE, MIDDLE
-from gopfast.checker.certificate import Certificates
 from gopfast.lp.lp import Lp
 
 
@@ -36,6 +35,8 @@ class Directed:
         The objective's matrix.
     bound : float
         To be proved.
+    rule : type
+        `gopfast.checker.certificate.Certificates`.
     stop : StopSignal
 
     Attributes
@@ -48,10 +49,11 @@ class Directed:
         Vectors (n + D + 1,) of the certificates so far.
     """
 
-    def __init__(self, given, found, Q, bound, stop):
+    def __init__(self, given, found, Q, bound, rule, stop):
         # their constants are 0
         self.vectors = np.column_stack([np.zeros(len(found)), [w for w, _ in found]])
-        self.problem, self.bound, self.stop, self.squares = given.with_sums(self.vectors), bound, stop, []
+        self.problem, self.bound, self.rule, self.stop = given.with_sums(self.vectors), bound, rule, stop
+        self.squares = []
         self.n, self.W, self.mu = given.n, np.array([w for w, _ in found]), np.array([mu for _, mu in found])
         self.margin = MARGIN * (1 + abs(bound))
         self.H = Q + (self.W.T * self.mu) @ self.W
@@ -158,7 +160,7 @@ class Directed:
 
     def _holds(self, vectors, terms, low, high, has_cutoff):
         """Whether the checker takes a certificate."""
-        rule = Certificates(self.problem, vectors, self.bound)
+        rule = self.rule(self.problem, vectors, self.bound)
         try:
             least, _ = rule.least(*terms, np.append(self.low, low), np.append(self.high, high))
         except ValueError:
@@ -172,7 +174,7 @@ class Directed:
         return (*(np.where(part >= first_vector, part + behind, part) for part in terms[:2]), terms[2])
 
 
-def directed(given, bound, stop):
+def directed(given, bound, rule, stop):
     """
     Return a problem in the sums along its concave directions, or None where it is not of that kind.
 
@@ -180,10 +182,11 @@ def directed(given, bound, stop):
     ----------
     given : gopfast.checker.biconvex.BiconvexProblem
     bound : float or None
-    stop : StopSignal
+    rule, stop
+        As of `Directed`.
     """
-    is_bounded = np.isfinite(given.low).all() and np.isfinite(given.high).all()
-    if bound is None or given.functions or not given.is_affine.all() or not is_bounded or (given.low > given.high).any():
+    has_box = np.isfinite(given.low).all() and np.isfinite(given.high).all() and (given.low <= given.high).all()
+    if bound is None or given.functions or not (given.is_affine.all() and has_box):
         return None
     Q = np.zeros((given.n, given.n))
     for (i, j), a in given.polynomials[-1].items():
@@ -193,7 +196,7 @@ def directed(given, bound, stop):
     found = directions(Q) if Q.any() else None
     if not found:
         return None
-    return Directed(given, found, Q, bound, stop)
+    return Directed(given, found, Q, bound, rule, stop)
 
 
 def search(program, entries, most_nodes):

@@ -154,7 +154,7 @@ def _ended(stop):
 
 def _in_directions(problem, bound, most_nodes, stop):
     """Return the arrays of a proof whose tree is in the sums along few concave directions; None where there is none."""
-    program, entries = directed_proofs.directed(problem, bound, stop), _Entries()
+    program, entries = directed_proofs.directed(problem, bound, Certificates, stop), _Entries()
     if program is None:
         return None
     try:

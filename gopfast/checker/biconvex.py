@@ -22,7 +22,8 @@ from ``starts[C]`` to ``starts[C + 1]``. A cut also has the rows from ``cuts[c]`
 with an equation behind the problem's rows and before the tangents. ``lines`` (L,)
 and ``line_slopes`` (L,): functions, by number from 0, and slopes of lines beside them.
 
-Theory: (V9), (V11) of docs/theory/proofs.md; (XF3) of docs/theory/functions.md.
+Theory: (V9), (V11) of docs/theory/proofs.md; (VL3) of docs/theory/convex_proofs.md; (XF3) of
+docs/theory/functions.md.
 """
 
 import hashlib

@@ -100,6 +100,33 @@ def test_what_is_false_is_not_proved(seed):
             assert program.close(low, high)[0] is None
 
 
+def test_a_limit_is_heard_and_nodes_are_limited():
+    problem, _ = few_concave(np.random.default_rng(5), 12, 3, 4)
+    own = BiconvexProblem(json.loads(problem.to_json()))
+    value = own.objective(solved(problem).solution.z)
+    with pytest.raises(proof.Unproved, match="time limit"):
+        proof.prove(own, value - 1e-4 * (1 + abs(value)), 10, 0.0)
+    program = directed_proofs.directed(own, value - 1e-4 * (1 + abs(value)), Certificates, StopSignal())
+    assert not directed_proofs.search(program, proof._Entries(), 2)
+
+
+@pytest.mark.parametrize("seed", some(range(9)))
+def test_other_problems_are_left_to_the_search_in_their_variables(seed):
+    """A row with products, a variable without an end, and too many directions."""
+    rng = np.random.default_rng(seed)
+    problem, inside = few_concave(rng, 6, 1, 2)
+    square = (np.eye(6), np.zeros(6), -np.inf, float(inside @ inside) + 1.0)
+    changed = [
+        gopfast.BiconvexProblem(problem.c, Q=problem.Q, quadratic_rows=[square], lower=problem.lower,
+                                upper=problem.upper, sense=problem.sense),
+        gopfast.BiconvexProblem(problem.c, Q=problem.Q, lower=problem.lower, upper=np.inf, sense=problem.sense),
+        few_concave(rng, 6, 3, 2)[0],
+    ]  # fmt: skip
+    for one in (problem, *changed):
+        own = BiconvexProblem(json.loads(one.to_json()))
+        assert (directed_proofs.directed(own, 0.0, Certificates, StopSignal()) is None) == (one is not problem)
+
+
 def claim_more(rng, header, arrays, record):
     """As much more as the tolerance of the search."""
     claim = header["claim"]

@@ -85,7 +85,7 @@ cdef class ProgramWorker:
             if status == LP_OPTIMAL and self.lp.is_endless and node.parent < 0:
                 status = self.lp.solve_inside()
                 self.count(effort)
-                proved = self.proved()
+                proved = max(proved, self.proved())
             self.raise_bound(node, proved, cutoff)
         return status
 

@@ -8,6 +8,8 @@ point is found by a primal-dual interior point (Mehrotra 1992); a tangent is val
 Theory: (X3) of docs/theory/biconvex.md.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gopfast.biconvex.tuning import (
@@ -59,18 +61,32 @@ class ConvexPoints:
         A, lower, upper, low, high = A[rows][:, self.kept], lower[rows], upper[rows], low[self.kept], high[self.kept]
         equal = np.isfinite(lower) & (upper - lower <= NARROW_ROW * (1 + np.abs(lower)))
         below, above = ~equal & np.isfinite(lower), ~equal & np.isfinite(upper)
-        region = _Region(low, high, np.vstack([A[above], -A[below]]), np.append(upper[above], -lower[below]),
-                         A[equal], 0.5 * (lower[equal] + upper[equal]))  # fmt: skip
-        with np.errstate(all="ignore"):
-            x = _least(self.H, self.cost, region)
-        if x is None:
+        region = Region(low, high, np.vstack([A[above], -A[below]]), np.append(upper[above], -lower[below]),
+                        A[equal], 0.5 * (lower[equal] + upper[equal]))  # fmt: skip
+        found = least_over(self.H, self.cost, region)
+        if found is None:
             return None
+        x = found.x
         point = np.zeros(self.n_cols)
         point[self.kept] = np.clip(x, low, high)
         return point, float(0.5 * x @ self.H @ x + self.cost @ x)
 
 
-class _Region:
+class Least(NamedTuple):
+    """
+    A least point, and the multipliers that show it: H x + c + G'z + E'y = 0, z >= 0.
+
+    Attributes
+    ----------
+    x, z, y : ndarray
+    """
+
+    x: np.ndarray
+    z: np.ndarray
+    y: np.ndarray
+
+
+class Region:
     """The points with x <= high, x >= low, A x <= b and E x = f: inequalities G x <= h in this order."""
 
     def __init__(self, low, high, A, b, E, f):
@@ -100,8 +116,23 @@ class _Region:
         out[self.below, self.below] += d[first:second]
 
 
-def _least(H, c, region):
-    """Minimise x'Hx / 2 + c'x over a region; None where that does not come near."""
+@np.errstate(all="ignore")
+def least_over(H, c, region):
+    """
+    Minimise x'Hx / 2 + c'x over a region.
+
+    Parameters
+    ----------
+    H : ndarray, shape (n, n)
+        Semidefinite.
+    c : ndarray, shape (n,)
+    region : Region
+
+    Returns
+    -------
+    Least or None
+        None where that does not come near.
+    """
     n, x, h, E = len(c), region.start, region.h, region.E
     s = np.maximum(h - region.rows(x), FIRST_SLACK * (1 + np.abs(h)))
     size = 1.0 + np.abs(c).max(initial=0.0)
@@ -114,7 +145,7 @@ def _least(H, c, region):
         gap = s @ z
         if (gap <= POINT_GAP * (1 + abs(0.5 * x @ bent + c @ x)) and np.abs(r_dual).max() <= POINT_SLOPE * size
                 and np.abs(r_row).max(initial=0.0) <= POINT_GAP * (1 + np.abs(h).max(initial=0.0))):  # fmt: skip
-            return x
+            return Least(x, z, y)
         K[:n, :n] = H
         region.add_normal(z / s, K[:n, :n])
         r_s = s * z

@@ -55,7 +55,7 @@ LEAST_WITHIN = 0.5
 # 1e-8 (X9), (R1)
 BLUR = 1e-12
 
-# [proof] Proofs (V9).
+# [proof, directed_proofs] Proofs (V9), (VL3).
 
 # by which certificates must hold | of what is proved | the checker's sums may be in another order: thousands of u (V9),
 # (R1)

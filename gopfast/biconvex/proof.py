@@ -5,7 +5,7 @@ so that its order does not matter: depth first, each node one linear program of 
 McCormick's rows, rows times bounds, squares), whose duals are the certificate. What it holds are the open nodes alone.
 Rows that are hyperbolas have tangents at the best point, which the checker takes for rows.
 
-Theory: (V9), (V11) of docs/theory/proofs.md; (VL1) of docs/theory/convex_proofs.md.
+Theory: (V9), (V11) of docs/theory/proofs.md; (VL1), (VL3) of docs/theory/convex_proofs.md.
 """
 
 import dataclasses
@@ -14,9 +14,10 @@ import math
 
 import numpy as np
 
-from gopfast.biconvex import convex_certificates, hyperbolas
+from gopfast.biconvex import convex_certificates, directed_proofs, hyperbolas
 from gopfast.biconvex.cuts import Cuts
 from gopfast.biconvex.interruption import Stopped, check
+from gopfast.biconvex.lines import Lines
 from gopfast.biconvex.margins import GIVEN_AWAY as ROUNDING, PROOF_MARGIN as MARGIN
 from gopfast.biconvex.program import Program
 from gopfast.biconvex.tuning import (
@@ -127,21 +128,44 @@ def prove(problem, bound, n_nodes, seconds=math.inf, point=None):
     Unproved
     """
     with np.errstate(all="ignore"):
+        stop, most_nodes, no_directions = StopSignal(seconds), MOST_NODES + MOST_NODES_EACH * n_nodes, problem.n + 1
+        found = _in_directions(problem, bound, most_nodes, stop)
+        if found is not None:
+            return found
         rows, tangents = _tangents(problem, point)
         problem = with_tangents(problem, rows, tangents)
-        stop = StopSignal(seconds)
-        prover = _Prover(problem, bound, MOST_NODES + MOST_NODES_EACH * n_nodes, stop)
+        prover = _Prover(problem, bound, most_nodes, stop)
         try:
             if point is None or bound is None or not prover.by_convexity(problem.completed(point)):
                 prover.run()
         except Stopped:
-            stop.reraise()
-            reason = "interrupted" if stop.stopped == Status.INTERRUPTED else "the time limit came first"
-            raise Unproved(reason) from None
+            raise _ended(stop) from None
         finally:
             prover.program.close()
         found = prover.entries.arrays(prover.program.vectors(), prover.program.lines)
-        return found | {"hyperbolas": rows, "tangents": tangents}
+        return found | {"hyperbolas": rows, "tangents": tangents, "directions": np.zeros((0, no_directions))}
+
+
+def _ended(stop):
+    """Return what a search for a proof ends with that was stopped."""
+    stop.reraise()
+    return Unproved("interrupted" if stop.stopped == Status.INTERRUPTED else "the time limit came first")
+
+
+def _in_directions(problem, bound, most_nodes, stop):
+    """Return the arrays of a proof whose tree is in the sums along few concave directions; None where there is none."""
+    program, entries = directed_proofs.directed(problem, bound, Certificates, stop), _Entries()
+    if program is None:
+        return None
+    try:
+        if not directed_proofs.search(program, entries, most_nodes):
+            return None
+    except Stopped:
+        raise _ended(stop) from None
+    whole = program.problem.n
+    return entries.arrays(np.array(program.squares).reshape(-1, whole + 1), Lines([])) | {
+        "hyperbolas": np.zeros(0, int), "tangents": np.zeros((0, whole + 1)), "directions": program.vectors,
+    }  # fmt: skip
 
 
 def _tangents(problem, point):

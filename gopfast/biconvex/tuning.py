@@ -68,7 +68,7 @@ ELLIPSOID_ROUNDS = 20
 # of all rows and rounds | terms | [1, inf) | argument: rationals take about 30 microseconds each
 MOST_TERMS = 30_000
 
-# [ellipsoid, convex_dual, convex_certificates] What counts as definite (X11), (X12), (VL2).
+# [ellipsoid, convex_dual, convex_certificates, directed_proofs] What counts as definite (X11), (X12), (VL2), (VL3).
 
 # less is none | eigenvalues of a matrix with ones on its diagonal | (0, 1) | not measured
 LEAST_CURVATURE = 1e-9
@@ -360,7 +360,7 @@ WORTH_A_TOUCH = 0.05
 # from an end where a function is too steep to the place of a tangent | part of the interval | (0, 1) | not measured
 NEAR_END = 1e-3
 
-# [proof] Proofs (V9).
+# [proof, directed_proofs] Proofs (V9), (VL3).
 
 # both variables of a product that is 0 at a solution: more is in neither case | their scale | (0, 1) | not measured
 NEARLY_A_CASE = 1e-6

@@ -17,10 +17,13 @@ two variables is 0: first that the one with the smaller number is 0, then the ot
 from ``starts[C]`` to ``starts[C + 1]``. A cut also has the rows from ``cuts[c]`` to ``cuts[c + 1]`` of ``variables``,
 ``slopes`` and ``ends``: j, s and v. ``vectors`` are
 (S, n + 1). ``tangents`` (T, n + 1) are affine functions that are not negative where the rows ``hyperbolas`` (T,) hold
-(`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own. ``lines`` (L,)
+(`gopfast.checker.hyperbolas`): in the tree and its certificates they are rows, after the problem's own. ``directions``
+(D, n + 1) are affine functions of the n variables before: each is a variable of its own behind these, n + D in all,
+with an equation behind the problem's rows and before the tangents. ``lines`` (L,)
 and ``line_slopes`` (L,): functions, by number from 0, and slopes of lines beside them.
 
-Theory: (V9), (V11) of docs/theory/proofs.md; (XF3) of docs/theory/functions.md.
+Theory: (V9), (V11) of docs/theory/proofs.md; (VL3) of docs/theory/convex_proofs.md; (XF3) of
+docs/theory/functions.md.
 """
 
 import hashlib
@@ -40,7 +43,7 @@ from .hyperbolas import with_tangents
 from .margins import BLUR
 from .products import common_factor, range_of, range_of_sum, taken_apart
 from .rounding import UNIT, up
-from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION
+from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION, TABLE_NUMBERS as MOST_NUMBERS
 
 LEAF, CUT, RANGES, CASES = -1, -2, -3, -4
 LARGEST = 1e100
@@ -129,13 +132,45 @@ class BiconvexProblem:
 
     def _add_sum(self, factor, affine):
         """Add the variable of a sum, which times another is 0: the two equations that say so."""
+        return [self._name_sum(affine), {(0, 0): Fraction(0), (factor, self.n): Fraction(1)}]
+
+    def _name_sum(self, affine):
+        """Add the variable of a sum: the equation that says so."""
         bounds = [(1.0, 1.0), *zip(self.low.tolist(), self.high.tolist(), strict=True)]
         least, most = range_of_sum((bounds[i], a) for i, a in affine.items())
         self.low, self.high = np.append(self.low, least), np.append(self.high, most)
         self.n += 1
         self.sums.append(affine)
-        what = {(0, 0): Fraction(0), (0, self.n): Fraction(1)} | {(0, i): -a for i, a in affine.items()}
-        return [what, {(0, 0): Fraction(0), (factor, self.n): Fraction(1)}]
+        return {(0, 0): Fraction(0), (0, self.n): Fraction(1)} | {(0, i): -a for i, a in affine.items()}
+
+    def with_sums(self, vectors):
+        """
+        Return the problem with a variable for each of some sums of its own, and the equations that say so.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (D, n + 1)
+            Constants and coefficients.
+
+        Raises
+        ------
+        ProofError
+            If they are of another number of variables, or too many.
+        """
+        if vectors.shape[1:] != (self.n + 1,):
+            raise ProofError("directions", f"must have {self.n + 1} columns")
+        if (len(self.forms) + len(vectors)) * (len(self.monomials[0]) + self.n + len(vectors) + 1) > MOST_NUMBERS:
+            raise ProofError("directions", "are too many")
+        if not len(vectors):
+            return self
+        found = object.__new__(BiconvexProblem)
+        vars(found).update(vars(self))
+        found.sums = list(self.sums)
+        equations = [found._name_sum({i: Fraction(a) for i, a in enumerate(vector.tolist()) if a})
+                     for vector in vectors]  # fmt: skip
+        found._take([*self.polynomials[:-1], *equations, self.polynomials[-1]],
+                    np.append(self.is_equation, np.ones(len(equations), bool)))  # fmt: skip
+        return found
 
     def extended(self, polynomials):
         """Return the problem with more rows, whose slacks are not negative, before its objective."""
@@ -303,7 +338,7 @@ def check(header, arrays, record):
     if item(header, "digest", "header") != problem.digest():
         raise ProofError("digest", "the proof is of another problem")
     bound = None if item(claim, "bound", "claim") is None else number(claim, "bound", "claim")
-    stated = with_tangents(problem, arrays["hyperbolas"], arrays["tangents"])
+    stated = with_tangents(problem.with_sums(arrays["directions"]), arrays["hyperbolas"], arrays["tangents"])
     lines = [arrays[name].tolist() for name in ("lines", "line_slopes")]
     n_leaves = check_tree(stated, arrays, Certificates(stated, arrays["vectors"], bound, lines))
     sign = 1.0 if problem.sense == "min" else -1.0

@@ -2,7 +2,7 @@
 
 An array ``name`` may be in parts, ``name/0``, ``name/1`` and so on, one after the other.
 
-``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (6), ``kind``, ``digest`` (SHA-256 of the
+``header``: JSON text, with ``format`` ("gopfast-proof"), ``version`` (7), ``kind``, ``digest`` (SHA-256 of the
 problem's data), ``claim`` (what is proved, and the solution) and
 
 - ``mixture``: ``problem``, see `problem`; ``claim`` has ``lower_bound``, ``objective`` and ``solution`` (weights,
@@ -34,7 +34,7 @@ import numpy as np
 
 from .errors import ProofError
 
-FORMAT, VERSION = "gopfast-proof", 6
+FORMAT, VERSION = "gopfast-proof", 7
 INTEGERS, REALS, BYTES = "int32", "float64", "uint8"
 # Kind -> keys of the header, and of every array its type and number of dimensions.
 KEYS = {
@@ -56,7 +56,7 @@ ARRAYS = {
         "splits": (INTEGERS, 1), "points": (REALS, 1),
         "starts": (INTEGERS, 1), "first": (INTEGERS, 1), "second": (INTEGERS, 1), "multipliers": (REALS, 1),
         "cuts": (INTEGERS, 1), "variables": (INTEGERS, 1), "slopes": (REALS, 1), "ends": (REALS, 1),
-        "vectors": (REALS, 2), "hyperbolas": (INTEGERS, 1), "tangents": (REALS, 2),
+        "vectors": (REALS, 2), "hyperbolas": (INTEGERS, 1), "tangents": (REALS, 2), "directions": (REALS, 2),
         "lines": (INTEGERS, 1), "line_slopes": (REALS, 1),
     },
     "clustering": {"pairs": (INTEGERS, 2), "prices": (REALS, 2)},

@@ -7,7 +7,7 @@ BICONVEX_DEPTH = 100_000
 # of a solution; searches keep to 1e-8 | relative | (0, 1e-6] | not measured
 MOST_VIOLATION = 1e-6
 
-# [certificate, hyperbolas] What multipliers prove (V9), and tangents (V11).
+# [biconvex, certificate, hyperbolas] What multipliers prove (V9), and tangents (V11).
 
 # of a table of factors | numbers | [1, inf) | argument: half a gigabyte of memory
 TABLE_NUMBERS = 2**26

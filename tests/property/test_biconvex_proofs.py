@@ -365,7 +365,7 @@ def test_problems_whose_rows_say_that_a_factor_vanishes_are_proved_or_refused_cl
 
 def test_a_stop_is_heard_between_the_programs_of_the_root(monkeypatch):
     """Of a dense program of twenty variables these alone took minutes, whatever the limit was."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)  # three negative eigenvalues: too many for a tree in their directions
     Q = np.triu(rng.integers(-9, 10, (6, 6))).astype(float)
     problem = gopfast.BiconvexProblem(np.zeros(6), Q=Q, lower=-1, upper=1)
     own, solve, calls = proof.biconvex.BiconvexProblem(json.loads(problem.to_json())), Program.solve, []

@@ -524,7 +524,7 @@ def test_equal_samples_are_one_of_their_weights():
 def test_the_header_is_text_that_anyone_can_read(proof):
     with np.load(proof) as archive:
         header = json.loads(str(archive["header"]))
-    assert (header["format"], header["version"], header["problem"]["family"]) == ("gopfast-proof", 6, "diag")
+    assert (header["format"], header["version"], header["problem"]["family"]) == ("gopfast-proof", 7, "diag")
 
 
 @pytest.mark.parametrize("family", ["tied_spherical", "tied_diag", "tied", "posterior", "regression shared"])

@@ -582,3 +582,30 @@ def test_no_feasible_program_on_half_lines_is_proved_infeasible():
             again = lp.solve()  # and the model is what it was
             assert again == "optimal"
     assert n_feasible >= 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_duals_of_a_wider_program_bound_the_own_one(seed):
+    rng = np.random.default_rng(seed)
+    n_optimal = n_infeasible = 0
+    for _ in range(30):
+        model = make_lp(rng, rng.integers(1, 4), rng.integers(1, 4), integer=seed % 2 == 1, boxed=seed < 4)
+        optimum = exact_optimum(model) if seed < 4 else None
+        with Lp(*arguments(model)) as lp:
+            own = lp.solve()
+            before = lp.safe_bound
+            lp.move_ends(True)
+            wider = lp.solve()
+            bound = lp.safe_bound
+            if optimum is not None:
+                assert wider == "optimal"
+                assert Fraction(bound) <= optimum
+                assert bound >= float(optimum) - 1e-9 * max(1.0, abs(float(optimum)))
+                n_optimal += 1
+            n_infeasible += own == "infeasible"
+            lp.move_ends(False)
+            again = lp.solve()  # the model is what it was
+            assert again == own
+            if own == "optimal":
+                assert lp.safe_bound == pytest.approx(before, abs=1e-9)
+    assert n_infeasible >= 3 and (n_optimal >= 5 or seed >= 4)

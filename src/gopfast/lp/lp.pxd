@@ -26,6 +26,7 @@ cdef class LpWorker:
     cdef bint loaded, limited               # limited: HiGHS has a time limit
     cdef bint is_endless                    # whether the duals of the last safe_bound() met infinite ends
     cdef real objective_bound
+    cdef real tolerance                     # of HiGHS, of ends and of reduced costs
     cdef readonly index n_lps               # calls of Highs_run, a repeat after a thread mismatch not counted
 
     # Our own copy of the model, as HiGHS rounds small entries away; A by rows, row_start[n_rows] = nnz.
@@ -69,6 +70,10 @@ cdef class LpWorker:
     cdef int forget_basis(self) noexcept nogil
     cdef int run(self) noexcept nogil
     cdef LpStatus solve_inside(self) noexcept nogil
+    # After LP_UNKNOWN: whether HiGHS says infeasible. Its model with other ends of columns than the own, or with these.
+    cdef bint lacks_proof(self) noexcept nogil
+    cdef int move_ends(self, bint outward) noexcept nogil
+    cdef void clip(self) noexcept nogil
     cdef bint is_open(self, int j) noexcept nogil
     cdef bint is_near(self, int j) noexcept nogil
     cdef real inner_cost(self, int j) noexcept nogil

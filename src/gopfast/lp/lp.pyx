@@ -9,7 +9,9 @@ from libc.string cimport memcpy, memset
 
 from gopfast.lp.highs cimport CallbackIn, highs, load_api, run_highs
 from gopfast.lp.margins cimport SUM_SLACK, UNDERFLOW, UNDERFLOW_ERROR
-from gopfast.lp.tuning cimport FEW_ITERATIONS, INSIDE, ITERATIONS_EACH, LEAST_STEP_INSIDE, NEXT_STEP_INSIDE
+from gopfast.lp.tuning cimport (
+    FEW_ITERATIONS, HIGHS_TOLERANCE, INSIDE, ITERATIONS_EACH, LEAST_STEP_INSIDE, NEXT_STEP_INSIDE, OUTWARD,
+)
 from gopfast.search.stop cimport StopSignal, clock
 from gopfast.search.types cimport LP_FAILED, NO_MEMORY, OK, index, real
 
@@ -68,7 +70,7 @@ cdef class LpWorker:
         self.solver = highs.create()
         if self.solver == NULL:
             return NO_MEMORY
-        self.objective_bound, self.limited = INFINITY, False
+        self.objective_bound, self.limited, self.tolerance = INFINITY, False, HIGHS_TOLERANCE
         if (highs.set_bool(self.solver, b"output_flag", 0) != 0
                 or highs.set_bool(self.solver, b"log_to_console", 0) != 0
                 or highs.set_string(self.solver, b"presolve", b"off") != 0
@@ -202,10 +204,11 @@ cdef class LpWorker:
         return OK
 
     cdef int set_tolerance(self, real tolerance) noexcept nogil:
-        """Feasibility tolerance, primal and dual (HiGHS: 1e-7)."""
+        """Feasibility tolerance, primal and dual."""
         if (self.solver == NULL or highs.set_double(self.solver, b"primal_feasibility_tolerance", tolerance) == -1
                 or highs.set_double(self.solver, b"dual_feasibility_tolerance", tolerance) == -1):
             return LP_FAILED
+        self.tolerance = tolerance
         return OK
 
     cdef int set_primal_simplex(self, bint primal) noexcept nogil:
@@ -243,6 +246,35 @@ cdef class LpWorker:
         if status == LP_UNKNOWN and self.forget_basis() == OK:
             status = self.solve(objective_bound)
         return status
+
+    cdef bint lacks_proof(self) noexcept nogil:
+        """Whether HiGHS calls the program infeasible, after LP_UNKNOWN: it has no ray that proves it."""
+        return highs.model_status(self.solver) == STATUS_INFEASIBLE
+
+    cdef int move_ends(self, bint outward) noexcept nogil:
+        """Moves finite ends of columns outward in HiGHS by more than its tolerance, or back.
+
+        Nothing else knows: what duals of the wider program prove is evaluated with the own ends.
+        """
+        cdef real low, high, step = OUTWARD * self.tolerance
+        cdef int j
+        for j in range(self.n_cols):
+            low, high = self.col_lower[j], self.col_upper[j]
+            if outward:
+                low, high = low - step * max(1.0, fabs(low)), high + step * max(1.0, fabs(high))
+            if highs.change_col_bounds(self.solver, j, low, high) == -1:
+                self.loaded = False
+                return LP_FAILED
+        return OK
+
+    cdef void clip(self) noexcept nogil:
+        """Moves the last solution into the columns' ends."""
+        cdef int j
+        for j in range(self.n_cols):
+            if self.x[j] < self.col_lower[j]:
+                self.x[j] = self.col_lower[j]
+            elif self.x[j] > self.col_upper[j]:
+                self.x[j] = self.col_upper[j]
 
     cdef bint unbounded_ray(self) noexcept nogil:
         """OUT x: a ray along which costs fall, after LP_UNBOUNDED. To be checked by whoever uses it."""
@@ -709,6 +741,10 @@ cdef class Lp:
         with nogil:
             status = self.worker.solve(objective_bound)
         return STATUS_NAMES[status]
+
+    def move_ends(self, bint outward):
+        """Give HiGHS ends of columns that are further out by a trifle, or the own ones."""
+        check(self.worker.move_ends(outward))
 
     def solve_inside(self):
         """Find other duals where columns without an end keep the last ones from a bound; the name of the status."""

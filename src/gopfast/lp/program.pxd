@@ -35,6 +35,8 @@ cdef class ProgramWorker:
     cdef int append_rows(self, int first, int first_entry) noexcept nogil
     # One linear program; raises the node's bound by what its duals prove.
     cdef LpStatus solve(self, Node *node, real cutoff, Effort *effort) noexcept nogil
+    # The same program over a box that is wider by a trifle, after LP_UNKNOWN.
+    cdef LpStatus run_wider(self, real cutoff, real slack, Effort *effort) noexcept nogil
     # The loaded program, until its bound is as good; counts of the last run.
     cdef LpStatus run(self, real bound, Effort *effort) noexcept nogil
     cdef void count(self, Effort *effort) noexcept nogil

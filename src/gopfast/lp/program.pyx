@@ -2,6 +2,8 @@
 
 A relaxed dual in linear programs subclasses both: its worker writes the rows of a node and calls `load_rows` and
 `solve`, its relaxation makes the workers. A worker's solver lives on one thread, see `LpWorker`.
+
+Theory: (R2) of docs/theory/rounding.md.
 """
 
 import numpy as np
@@ -71,6 +73,8 @@ cdef class ProgramWorker:
         cdef LpStatus status = self.run(cutoff - self.offset + slack, effort)
         if status == LP_BOUND_REACHED and self.proved() < cutoff:
             status = self.run(INFINITY, effort)
+        if status == LP_UNKNOWN and self.lp.lacks_proof():
+            status = self.run_wider(cutoff, slack, effort)
         if status == LP_UNKNOWN and self.lp.forget_basis() == OK:
             status = self.run(INFINITY, effort)
         if status == LP_INFEASIBLE:
@@ -81,9 +85,23 @@ cdef class ProgramWorker:
             if status == LP_OPTIMAL and self.lp.is_endless and node.parent < 0:
                 status = self.lp.solve_inside()
                 self.count(effort)
-                proved = self.proved()
+                proved = max(proved, self.proved())
             self.raise_bound(node, proved, cutoff)
         return status
+
+    cdef LpStatus run_wider(self, real cutoff, real slack, Effort *effort) noexcept nogil:
+        """Again over a box that is wider by a trifle: of a program that only just has no point a ray may prove nothing.
+
+        The box was cut by the cutoff then, and the wider program's duals mostly prove a bound above it.
+        """
+        cdef LpStatus status = LP_UNKNOWN
+        if self.lp.move_ends(True) == OK:
+            status = self.run(cutoff - self.offset + slack, effort)
+            if status == LP_BOUND_REACHED and self.proved() < cutoff:
+                status = self.run(INFINITY, effort)
+            if status == LP_OPTIMAL:
+                self.lp.clip()
+        return status if self.lp.move_ends(False) == OK else LP_ERROR
 
     cdef LpStatus run(self, real bound, Effort *effort) noexcept nogil:
         cdef LpStatus status = self.lp.solve(bound)

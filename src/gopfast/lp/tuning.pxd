@@ -19,6 +19,12 @@ cdef extern from *:
     real LEAST_STEP_INSIDE "1e-12"
     # from one such step to the next | factor | (1, inf) | not measured
     real NEXT_STEP_INSIDE "1e3"
+    # of HiGHS, of ends and of reduced costs, where nobody sets another | absolute | [1e-10, 1e-3] | argument: HiGHS's
+    # own
+    real HIGHS_TOLERANCE "1e-7"
+    # by which ends of columns are moved outward where a program is infeasible without a proof | HiGHS's tolerance,
+    # relative to the end where that is above 1 | (1, 1e4) | docs/notebook/biconvex.md
+    real OUTWARD "10.0"
 
     # [milp] Mixed-integer programs.
 

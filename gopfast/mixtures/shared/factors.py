@@ -225,11 +225,12 @@ class FactorBound(KnownCovariances):
         rest = self._level() - np.linalg.slogdet(P)[1] / 2
         told = self._told(P)
         enough = told.max() >= rest
-        if (enough and self.cells.n_cells < self.n_told) or self.is_full:
+        # cells that do not close where enough is said are too large for that
+        sharpen = enough and self._rough() and self.cells.n_cells >= self.n_told
+        if (enough and not sharpen) or self.is_full:
             self.skip = True
             return
-        # cells that do not close where enough is said are too large for it
-        self.asked = P, told.max() + SHARPER if enough else rest
+        self.asked = P, told.max() + SHARPER if sharpen else rest
         self.n_told = self.cells.n_cells + CELLS_A_SEARCH
         A, estimate = self._precision(A)
         rough = self._rough() / FINER

@@ -19,6 +19,7 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
+from gopfast.mixtures.pricing.margins import CONFINEMENT_SUMMING as CONFINED
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.pricing.pricing_root import total_of
 from gopfast.mixtures.pricing.raised_prices import RaisedPrices
@@ -31,6 +32,8 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_AT_ONCE as AT_ONCE,
     RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
+    RAISED_CONFINED_CELLS as CONFINED_CELLS,
+    RAISED_CONFINED_WIDTH as CONFINED_WIDTH,
     RAISED_DRAWN as DRAWN,
     RAISED_FEWEST as FEWEST,
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
@@ -76,6 +79,10 @@ class RaisedBound(CellLearner):
     threads : int
     record : gopfast.mixtures.block_record.BlockRecord, optional
         For a proof: what cells are told to, and keeps those that prove the most.
+    keeps : bool
+        Whether all cells at the first prices are kept, which say where components of solutions above the limit lie.
+    boxes : tuple of ndarray, optional
+        Cells (m, n), (m, n) that hold all components of any solution below the limit, and None; all by default.
 
     Attributes
     ----------
@@ -87,7 +94,7 @@ class RaisedBound(CellLearner):
 
     at_work = -math.inf
 
-    def __init__(self, family, problem, solution, limit, threads=1, record=None):
+    def __init__(self, family, problem, solution, limit, threads=1, record=None, keeps=False, boxes=None):
         self.family, self.problem, self.solution = family, problem, np.array(solution)
         self.limit, self.threads, self.lower = limit, threads, -math.inf
         self.n_components, self.record = family.n_components, record
@@ -101,7 +108,8 @@ class RaisedBound(CellLearner):
         self.heights, self.height = list(HEIGHTS), math.inf  # to be tried, and the one at hand
         self.ambiguous = AMBIGUOUS_FULL if isinstance(family, FullFamily) else AMBIGUOUS
         self.lost = math.inf  # by the prices at hand, foreseen
-        self.boxes = None  # that hold all components of any solution below the limit, once cells have told
+        self.boxes = boxes  # that hold all components of any solution below the limit, once cells have told
+        self.keeps, self.first = keeps, None  # all cells at the first prices, these, and what was proved by them
         self.pricing, self.work = None, self._begin()
 
     @property
@@ -292,22 +300,27 @@ class RaisedBound(CellLearner):
 
     def _begin_search(self):
         """Begin with the boxes that hold all components, and yield after some of them."""
+        yield from self._open()
+        self.n_before, self.phase = self.pricing.n_cells, "search"
+        self.mark = self.n_before + MOST_CELLS[0], math.inf
+        while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
+            self.level += 1
+
+    def _open(self):
+        """Take these boxes as cells, or all components, and yield after some of them."""
         low, high, warm = (*(side[None] for side in self.pricing.root()), None) if self.boxes is None else self.boxes
         for first in range(0, len(low), AT_ONCE):
             some = slice(first, first + AT_ONCE)
             is_last, handed_on = first + AT_ONCE >= len(low), None if warm is None else warm[some]
             self.pricing.open_boxes(low[some], high[some], is_last, handed_on)
             yield
-        self.n_before, self.phase = self.pricing.n_cells, "search"
-        self.mark = self.n_before + MOST_CELLS[0], math.inf
-        while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
-            self.level += 1
 
     def _step_search(self, deadline):
         """Divide the cells of the largest bounds."""
         K, pricing = self.n_components, self.pricing
         above = self.attained * (1.0 + SLACK) + self.tolerance / K  # a value that these prices were not to allow
-        reason = pricing.search(self.total, self.limit, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
+        least = math.inf if self.keeps and self.stage == 0 else self.limit  # then no cell is dropped
+        reason = pricing.search(self.total, least, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
         self.at_work = self.proved(self.total)
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":
@@ -327,8 +340,57 @@ class RaisedBound(CellLearner):
             self.mark = 2 * pricing.n_cells - self.n_before, missing
         return True
 
+    def confine(self, limit, deadline):
+        """
+        Find cells (m, n), (m, n) that hold all components of any solution below a limit, and yield after every part.
+
+        It may be above that of the search. Nothing else is asked afterwards.
+        """
+        if self.first is None:
+            self._keep_first()
+        low, high, upper, warm, self.prices, self.total, supremum = self.first
+        value = self.total - limit - (self.n_components - 1) * supremum
+        size = abs(self.total) + abs(limit) + self.n_components * abs(supremum)
+        floor = value - CONFINED * size
+        held = upper >= floor
+        low, high, warm = low[held], high[held], warm[held]
+        yield from self._set_prices(self.prices)
+        found, n_left = [(low[:0], high[:0])], CONFINED_CELLS
+        while len(low):
+            parts = []
+            for first in range(0, len(low), AT_ONCE):
+                some = slice(first, first + AT_ONCE)
+                below = np.full(len(low[some]), floor)
+                parts.append(self.pricing.bounds_of(self.prices, low[some], high[some], below, warm[some]))
+                yield
+            low, high, upper, branch, point, warm = (np.concatenate(side) for side in zip(*parts, strict=True))
+            held = upper >= floor
+            n_left -= len(low)
+            divided = held & (branch >= 0) & (self._widest(low, high) > CONFINED_WIDTH) & (n_left > 0)
+            found.append((low[held & ~divided], high[held & ~divided]))
+            low, high, warm = halves(low[divided], high[divided], warm[divided], branch[divided], point[divided])
+        self.confined = tuple(np.concatenate(sides) for sides in zip(*found, strict=True))
+
+    def _widest(self, low, high):
+        """Return half of the widest side (m,) of cells, in standard deviations of the solution's component next to them."""
+        d = self.one.n_columns
+        n_each = d // max(1, low.shape[1] - d)  # columns that share a variance
+        variances = np.repeat(self.atoms[:, d:], n_each, axis=1)
+        middle = 0.5 * (low[:, :d] + high[:, :d])
+        away = (np.square(middle[:, None] - self.atoms[:, :d]) / variances).sum(axis=2)
+        sides = 0.5 * (high[:, :d] - low[:, :d]) / np.sqrt(variances[away.argmin(axis=1)])
+        ratios = np.log(np.maximum(high[:, d:], 1.0) / np.maximum(low[:, d:], 1.0)) / math.sqrt(8.0)
+        return np.maximum(sides.max(axis=1), ratios.max(axis=1))
+
+    def _keep_first(self):
+        """Keep all cells at the first prices, if all are at hand."""
+        if self.keeps and self.stage == 0 and self.phase == "search":
+            low, high, upper, _ = self.pricing.cells()
+            self.first = low, high, upper, self.pricing.handed_on(), self.prices, self.total, self.pricing.supremum
+
     def _keep_boxes(self):
         """Keep the cells that a component of a solution below the limit may lie in; a proof has them at one price."""
+        self._keep_first()
         if self.record is None:
             low, high, upper, _ = self.pricing.cells()
             may = upper >= self.pricing.floor(self.total, self.limit, self.n_components)
@@ -345,6 +407,14 @@ class RaisedBound(CellLearner):
         """Have other prices next."""
         self.phase, self.at_work = "prices", -math.inf
         return True
+
+
+def halves(low, high, warm, branch, point):
+    """Return the halves of cells (m, n), (m, n), (m, n_warm), divided at a point in one side, branch (m,)."""
+    rows = np.arange(len(low))
+    middle, below, above = point[rows, branch], high.copy(), low.copy()
+    below[rows, branch] = above[rows, branch] = middle
+    return np.concatenate([low, above]), np.concatenate([below, high]), np.concatenate([warm, warm])
 
 
 def has_raised_prices(family, n_columns=None):

@@ -348,27 +348,29 @@ class RaisedBound(CellLearner):
         """
         if self.first is None:
             self._keep_first()
-        low, high, upper, warm, self.prices, self.total, supremum = self.first
+        low, high, upper, self.prices, self.total, supremum = self.first
         value = self.total - limit - (self.n_components - 1) * supremum
         size = abs(self.total) + abs(limit) + self.n_components * abs(supremum)
         floor = value - CONFINED * size
         held = upper >= floor
-        low, high, warm = low[held], high[held], warm[held]
+        low, high = low[held], high[held]
         yield from self._set_prices(self.prices)
         found, n_left = [(low[:0], high[:0])], CONFINED_CELLS
+        none = np.zeros((AT_ONCE, self.pricing.n_warm), dtype=np.float32)  # those of a parent lead astray too often
         while len(low):
             parts = []
             for first in range(0, len(low), AT_ONCE):
                 some = slice(first, first + AT_ONCE)
-                below = np.full(len(low[some]), floor)
-                parts.append(self.pricing.bounds_of(self.prices, low[some], high[some], below, warm[some]))
+                m = len(low[some])
+                below = np.full(m, floor)
+                parts.append(self.pricing.bounds_of(self.prices, low[some], high[some], below, none[:m])[:-1])
                 yield
-            low, high, upper, branch, point, warm = (np.concatenate(side) for side in zip(*parts, strict=True))
+            low, high, upper, branch, point = (np.concatenate(side) for side in zip(*parts, strict=True))
             held = upper >= floor
             n_left -= len(low)
             divided = held & (branch >= 0) & (self._widest(low, high) > CONFINED_WIDTH) & (n_left > 0)
             found.append((low[held & ~divided], high[held & ~divided]))
-            low, high, warm = halves(low[divided], high[divided], warm[divided], branch[divided], point[divided])
+            low, high = halves(low[divided], high[divided], branch[divided], point[divided])
         self.confined = tuple(np.concatenate(sides) for sides in zip(*found, strict=True))
 
     def _widest(self, low, high):
@@ -386,7 +388,7 @@ class RaisedBound(CellLearner):
         """Keep all cells at the first prices, if all are at hand."""
         if self.keeps and self.stage == 0 and self.phase == "search":
             low, high, upper, _ = self.pricing.cells()
-            self.first = low, high, upper, self.pricing.handed_on(), self.prices, self.total, self.pricing.supremum
+            self.first = low, high, upper, self.prices, self.total, self.pricing.supremum
 
     def _keep_boxes(self):
         """Keep the cells that a component of a solution below the limit may lie in; a proof has them at one price."""
@@ -409,12 +411,12 @@ class RaisedBound(CellLearner):
         return True
 
 
-def halves(low, high, warm, branch, point):
-    """Return the halves of cells (m, n), (m, n), (m, n_warm), divided at a point in one side, branch (m,)."""
+def halves(low, high, branch, point):
+    """Return the halves of cells (m, n), (m, n), divided at a point in one side, branch (m,)."""
     rows = np.arange(len(low))
     middle, below, above = point[rows, branch], high.copy(), low.copy()
     below[rows, branch] = above[rows, branch] = middle
-    return np.concatenate([low, above]), np.concatenate([below, high]), np.concatenate([warm, warm])
+    return np.concatenate([low, above]), np.concatenate([below, high])
 
 
 def has_raised_prices(family, n_columns=None):

@@ -127,7 +127,7 @@ class CoverBound(Learner):
             self._count()
             return True
         if self._can_confine():
-            self.work = self._confine(deadline)
+            self.work = self._confine()
             return True
         self._end()
         return bool(self.sizes)
@@ -136,10 +136,12 @@ class CoverBound(Learner):
         """Whether the blocks can say where components of all columns lie: the last ones, and none is told to a proof."""
         if self.sizes or self.first_look or self.records is not None or not self.family.per_column:
             return False
-        covered = {column for block in self.blocks for column in block.columns if block.weight > 0.0}
-        if len(covered) < self.family.n_columns or not math.isfinite(self.lower):
+        if not all(isinstance(block.bound, RaisedBound) and math.isfinite(block.lower) for block in self.blocks):
             return False
-        return all(isinstance(block.bound, RaisedBound) and math.isfinite(block.lower) for block in self.blocks)
+        limits = self._limits()
+        if len({column for block, _ in limits for column in block.columns}) < self.family.n_columns:
+            return False
+        return all(block.bound.tells(limit) for block, limit in limits)
 
     def _step_confine(self, deadline):
         """Go on with finding where components lie."""
@@ -150,16 +152,12 @@ class CoverBound(Learner):
             return self.whole is not None
         return True
 
-    def _confine(self, deadline):
+    def _confine(self):
         """Find boxes of all columns that hold all components of any solution below the limit, and yield."""
         d = self.family.n_columns
         boxes = np.full((1, 2 * d), -math.inf), np.full((1, 2 * d), math.inf)
-        lower = np.array([block.lower for block in self.blocks])
-        weights = best_weights(lower, self._members(self.blocks))
-        for block, own in zip(self.blocks, weights, strict=True):
-            if not own > UNUSED:
-                continue
-            yield from block.bound.confine(self._most(block, weights, lower), deadline)
+        for block, limit in self._limits():
+            yield from block.bound.confine(limit)
             boxes = together(*boxes, [*block.places, *(block.places + d)], *hulls(*block.bound.confined))
             if len(boxes[0]) > MOST_BOXES:
                 return
@@ -169,13 +167,17 @@ class CoverBound(Learner):
         bound = RaisedBound(self.family, self.problem, self.solution, self.limit, self.threads, boxes=(*boxes, None))
         self.whole = bound
 
-    def _most(self, block, weights, lower):
-        """Return what a solution below the limit costs less than in a block, as what is proved of the others says."""
-        of_others = [w * value for other, w, value in zip(self.blocks, weights, lower, strict=True) if other is not block]
-        terms = [*of_others, self.family.constant, -self.limit]
-        least = math.fsum(terms) - self.family.constant_error - 8 * ROUND * math.fsum(np.abs(terms))
-        own = weights[self.blocks.index(block)]
-        return -least / own * (1.0 - 4 * ROUND) if least > 0.0 else -least / own * (1.0 + 4 * ROUND)
+    def _limits(self):
+        """Return the blocks at hand, and what mixtures below the limit cost less than in each of them (I7)."""
+        lower = np.array([block.lower for block in self.blocks])
+        weights, found = best_weights(lower, self._members(self.blocks)), []
+        for b, block in enumerate(self.blocks):
+            if weights[b] > UNUSED:
+                rest = np.where(np.arange(len(lower)) == b, 0.0, weights * lower)
+                terms = [self.limit, -self.family.constant, self.family.constant_error, *-rest]
+                most = math.fsum(terms) + 8 * ROUND * math.fsum(np.abs(terms))
+                found.append((block, (most + 8 * ROUND * abs(most)) / weights[b]))
+        return found
 
     def _step_whole(self, deadline):
         """Next thing to learn of all columns, in the boxes that blocks have left."""

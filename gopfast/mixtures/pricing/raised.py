@@ -33,6 +33,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
     RAISED_CONFINED_CELLS as CONFINED_CELLS,
+    RAISED_CONFINED_LOSS as CONFINED_LOSS,
     RAISED_CONFINED_WIDTH as CONFINED_WIDTH,
     RAISED_DRAWN as DRAWN,
     RAISED_FEWEST as FEWEST,
@@ -340,18 +341,25 @@ class RaisedBound(CellLearner):
             self.mark = 2 * pricing.n_cells - self.n_before, missing
         return True
 
-    def confine(self, limit, deadline):
+    def tells(self, limit):
+        """Return whether cells may tell where components of solutions below a limit lie, as prices lose little there."""
+        self._keep_first()
+        return self.first is not None and self._floor(limit) > (1.0 - CONFINED_LOSS) * self.first[-1]
+
+    def _floor(self, limit):
+        """Return what all components of any solution below a limit save at the least, at the first prices."""
+        *_, total, supremum = self.first
+        size = abs(total) + abs(limit) + self.n_components * abs(supremum)
+        return total - limit - (self.n_components - 1) * supremum - CONFINED * size
+
+    def confine(self, limit):
         """
         Find cells (m, n), (m, n) that hold all components of any solution below a limit, and yield after every part.
 
-        It may be above that of the search. Nothing else is asked afterwards.
+        It may be above that of the search, which is over.
         """
-        if self.first is None:
-            self._keep_first()
-        low, high, upper, self.prices, self.total, supremum = self.first
-        value = self.total - limit - (self.n_components - 1) * supremum
-        size = abs(self.total) + abs(limit) + self.n_components * abs(supremum)
-        floor = value - CONFINED * size
+        low, high, upper, self.prices, self.total, _ = self.first
+        floor = self._floor(limit)
         held = upper >= floor
         low, high = low[held], high[held]
         yield from self._set_prices(self.prices)
@@ -386,7 +394,7 @@ class RaisedBound(CellLearner):
 
     def _keep_first(self):
         """Keep all cells at the first prices, if all are at hand."""
-        if self.keeps and self.stage == 0 and self.phase == "search":
+        if self.keeps and self.first is None and self.stage == 0 and self.phase == "search":
             low, high, upper, _ = self.pricing.cells()
             self.first = low, high, upper, self.prices, self.total, self.pricing.supremum
 

@@ -497,6 +497,8 @@ RAISED_CELLS = 2_000
 RAISED_GROUPS = 2_000_000
 # that are divided, at most, to tell where components lie | cells | [1, inf) | not measured
 RAISED_CONFINED_CELLS = 40_000
+# that prices may lose for that, of what a component saves: more leaves too many cells | part | (0, 1) | not measured
+RAISED_CONFINED_LOSS = 0.1
 # half sides of cells that are small enough for that | standard deviations of a component | (0, inf) | not measured
 RAISED_CONFINED_WIDTH = 0.15
 # before progress is looked at, and at most | cells | [1, inf) | not measured

@@ -178,8 +178,8 @@ class RaisedBound(CellLearner):
         self.some = self.raised.drawn(places) if n > DRAWN else self.raised
         self.merged, costs = self._merged(used), []
         for point in self.merged:
-            costs.append(self.pricing.costs_at(point)[0][places])
-            self.terms += n
+            costs.append(self.pricing.costs_at(point, None if n <= DRAWN else places)[0])
+            self.terms += len(places)
             yield
         self.merged_costs = np.array(costs)  # (m, samples of `some`)
 

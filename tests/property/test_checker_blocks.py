@@ -116,7 +116,7 @@ def test_cells_of_raised_prices_prove_to_the_checker_what_they_prove_to_the_sear
 
 def test_of_all_columns_and_of_sets_of_them_the_better_are_in_the_proof(monkeypatch):
     """Both are of one unit: prices of all columns once lost to sets that prove less."""
-    for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():
+    for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9, "HEIGHTS": raised.HEIGHTS[6:]}.items():
         monkeypatch.setattr(raised, name, value)
     problem, told = problem_of("spherical", 600, 4, 2), []
 

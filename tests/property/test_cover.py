@@ -265,7 +265,7 @@ def test_boxes_are_put_together_where_they_meet():
 
 def test_larger_blocks_come_at_once_where_they_lose_far_less(monkeypatch):
     monkeypatch.setattr(raised, "GROUPED", 1_000)
-    problem = apart(4, "normal", 1_200, 5, 3)
+    problem = apart(4, "normal", 1_200, 5, 3, far=3.0)
     family, solution, objective = least_known(problem, starts=5)
     for part, first in ((1.0, 3), (0.0, 2)):
         monkeypatch.setattr(cover, "AT_ONCE", part)

@@ -11,7 +11,9 @@ The best weights are a linear program, whatever has been proved of each block so
 is seen beside several others, and each counts fewer times than in blocks that share none: less is lost. Spherical
 components have a variance of their own in each block.
 
-Theory: (I6) of docs/theory/many.md.
+What blocks leave of a component is where prices of all columns begin.
+
+Theory: (I6) and (I7) of docs/theory/many.md.
 """
 
 import math

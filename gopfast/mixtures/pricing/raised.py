@@ -5,7 +5,7 @@ The master problem's prices lie anywhere in a wide range that all prove the same
 at them, v, is what all cells are compared with: the more it is, the coarser they may be, up to where a component on two
 clusters saves as much, 2 v less what merging costs.
 
-Theory: (U6) of docs/theory/groups.md.
+Theory: (U6) of docs/theory/groups.md; (I7) of docs/theory/many.md.
 """
 
 import itertools
@@ -40,7 +40,8 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPS as GROUPS,
-    RAISED_HEIGHTS as HEIGHTS,
+    RAISED_HEIGHTS,
+    RAISED_HIGHEST,
     RAISED_LEFT as LEFT,
     RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
@@ -61,6 +62,8 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_TOLD as TOLD,
     RAISED_TOLERANCES as TOLERANCES,
 )
+
+HEIGHTS = (*RAISED_HIGHEST, *RAISED_HEIGHTS)
 
 
 class RaisedBound(CellLearner):

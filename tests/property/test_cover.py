@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from gopfast.mixtures.primal.em import MixturePrimal
 
 import gopfast
 from gopfast.mixtures import engine, mechanisms
@@ -22,7 +23,6 @@ from gopfast.mixtures.pricing.cover import (
 )
 from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.raised import RaisedBound
-from gopfast.mixtures.primal.em import MixturePrimal
 from gopfast.mixtures.solve import MixtureSearch
 from gopfast.options import Options
 from tests.support.problems import objectives_on_the_way
@@ -180,7 +180,7 @@ def test_no_mixture_costs_less_where_blocks_have_raised_prices(seed, height, sha
 
 
 def apart(seed, shape, n, d, K, far=14.0):
-    """Weighted clusters (n, d) that are so many standard deviations apart in three columns, and some that are not normal."""
+    """Weighted clusters (n, d), neighbours so far apart in every column, of which some are not normal."""
     rng = np.random.default_rng([seed, d, K])
     label = rng.integers(K, size=n)
     X = rng.standard_normal((n, d)) * rng.uniform(0.7, 1.4, (K, d))[label]
@@ -199,7 +199,7 @@ def apart(seed, shape, n, d, K, far=14.0):
 @pytest.mark.parametrize("shape", ["normal", "ties", "constant", "skewed", "offset"])
 @pytest.mark.parametrize(("seed", "d", "K", "above"), [(0, 4, 2, 1.0), (1, 4, 3, 30.0), (2, 5, 2, 5.0)])
 def test_boxes_that_blocks_leave_hold_the_components_of_all_better_mixtures(seed, d, K, above, shape, monkeypatch):
-    """The limit lies above known values: responsibilities below it have components in the boxes, and nothing is proved."""
+    """The limit lies above known values: responsibilities below it have components in the boxes."""
     monkeypatch.setattr(raised, "GROUPED", 1_000)
     monkeypatch.setattr(raised, "DRAWN", 500)
     monkeypatch.setattr(raised, "CONFINED_LOSS", 0.5)
@@ -249,7 +249,7 @@ def test_prices_of_all_columns_prove_what_blocks_lose(monkeypatch):
 
 
 def test_boxes_are_put_together_where_they_meet():
-    """Of two columns and their variances: hulls of cells that touch, then of three boxes those that share an interval."""
+    """Hulls of cells that touch, then what is left where boxes of other sides meet these."""
     cells = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 1.0]]), np.array([[1.0, 2.0], [2.0, 3.0], [6.0, 2.0]])
     least, most = hulls(*cells)
     np.testing.assert_array_equal(least, [[0.0, 1.0], [5.0, 1.0]])

@@ -135,7 +135,7 @@ class CoverBound(Learner):
         return bool(self.sizes)
 
     def _can_confine(self):
-        """Whether the blocks can say where components of all columns lie: the last ones, and none is told to a proof."""
+        """Whether the blocks, the last ones, can say where components of all columns lie; none is told to a proof."""
         if self.sizes or self.first_look or self.records is not None or not self.family.per_column:
             return False
         if not all(isinstance(block.bound, RaisedBound) and math.isfinite(block.lower) for block in self.blocks):

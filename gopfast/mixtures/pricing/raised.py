@@ -345,7 +345,7 @@ class RaisedBound(CellLearner):
         return True
 
     def tells(self, limit):
-        """Return whether cells may tell where components of solutions below a limit lie, as prices lose little there."""
+        """Return whether cells may tell where components of solutions below a limit lie: prices lose little there."""
         self._keep_first()
         return self.first is not None and self._floor(limit) > (1.0 - CONFINED_LOSS) * self.first[-1]
 
@@ -385,7 +385,7 @@ class RaisedBound(CellLearner):
         self.confined = tuple(np.concatenate(sides) for sides in zip(*found, strict=True))
 
     def _widest(self, low, high):
-        """Return half of the widest side (m,) of cells, in standard deviations of the solution's component next to them."""
+        """Return half of the widest side (m,) of cells, in standard deviations of the component next to them."""
         d = self.one.n_columns
         n_each = d // max(1, low.shape[1] - d)  # columns that share a variance
         variances = np.repeat(self.atoms[:, d:], n_each, axis=1)

@@ -196,6 +196,17 @@ def apart(seed, shape, n, d, K, far=14.0):
     return gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=0.05, sample_weight=weights)
 
 
+def responsibilities(solution, columns, K):
+    """Of the components (K, n) of a mixture of diagonal ones, in the core's units."""
+    d = len(columns)
+    points = solution[K:-1].reshape(K, -1)
+    variances = np.maximum(points[:, d:], 1.0)
+    away = np.square(columns - points[:, :d, None]) / (2 * variances[:, :, None]) + 0.5 * np.log(variances)[:, :, None]
+    parts = np.log(solution[:K])[:, None] - away.sum(axis=1)
+    r = np.exp(parts - parts.max(axis=0))
+    return r / r.sum(axis=0)
+
+
 @pytest.mark.parametrize("shape", ["normal", "ties", "constant", "skewed", "offset"])
 @pytest.mark.parametrize(("seed", "d", "K", "above"), [(0, 4, 2, 1.0), (1, 4, 3, 30.0), (2, 5, 2, 5.0)])
 def test_boxes_that_blocks_leave_hold_the_components_of_all_better_mixtures(seed, d, K, above, shape, monkeypatch):
@@ -212,18 +223,22 @@ def test_boxes_that_blocks_leave_hold_the_components_of_all_better_mixtures(seed
             break
     assert bound.whole is not None
     low, high = bound.whole.boxes[:2]
-    primal, rng, n_near = MixturePrimal(family), np.random.default_rng(seed), 0
-    for turn in range(200):
-        near = solution.copy()
-        if turn:
-            near[K:-1] *= 1.0 + 10.0 ** rng.uniform(-4, -0.5) * rng.standard_normal(len(near) - K - 1)
-        after, trace, _ = primal.em(near[:K], near[K:-1], 0.0, 1)  # the best of the responsibilities before the step
-        if trace[0] >= bound.limit:
+    columns, weights = family.data.arrays()
+    rng, n_near = np.random.default_rng(seed), 0
+    best = responsibilities(solution, columns, K)
+    for turn in range(300):
+        # some of what a component has of one side of it goes to another one
+        side = rng.standard_normal(d) @ columns > 0.0
+        share = 10.0 ** rng.uniform(-6, -1) * (turn > 0) * side
+        r = (1.0 - share) * best + share * np.roll(best, rng.integers(K), axis=0)
+        information, variances, S = costs(r, columns, weights)
+        if information + S @ g(variances).sum(axis=1) + family.constant >= bound.limit:
             continue
         n_near += 1
-        for point in after[K:-1].reshape(K, -1):
+        for mean, variance in zip((r * weights) @ columns.T / S[:, None], variances, strict=True):
+            point = np.concatenate([mean, variance])
             # a column may be narrower than the floor
-            size = 1e-9 * (1 + np.abs(point)) + np.concatenate([np.zeros(d), point[d:] <= 1.0])
+            size = 1e-9 * (1 + np.abs(point)) + np.concatenate([np.zeros(d), variance <= 1.0])
             assert ((low <= point + size) & (point - size <= high)).all(axis=1).any()
     assert n_near > 10
     learnt(bound, 100)

@@ -511,7 +511,9 @@ class Cover(Early):
         plan.begun("blocks of columns are priced by groups of samples")
         raised = Raised.name not in plan.without
         first_look = Cover.comes_first(plan)
-        return CoverBound(plan.family, solution, limit, plan.threads, plan.blocks, raised, first_look)
+        return CoverBound(
+            plan.family, solution, limit, plan.threads, plan.blocks, raised, first_look, plan.problem
+        )
 
 
 class Groups(Early):

@@ -82,10 +82,12 @@ def raised_high(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raised, "GROUPED", 1_000 if request.param[1] else 10_000)
         # whatever the heights are worth
-        worth = {"LOSS": 1.0, "MERGED": np.inf, "MERGED_KNOWN": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0}
+        worth = {"LOSS": 1.0, "MERGED": np.inf, "MERGED_KNOWN": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0,
+                 "HEIGHTS": raised.HEIGHTS[6:]}  # fmt: skip
         for name, value in worth.items():
             patch.setattr(raised, name, value)
-        yield by_raised(problem_of(request.param[0], 1_500, 2, 3))
+        made = by_raised(problem_of(request.param[0], 1_500, 2, 3))
+    return made
 
 
 @pytest.fixture(scope="module", params=[("diag", False), ("spherical", False), ("diag", True)], ids=str)
@@ -93,9 +95,11 @@ def covered(request):
     """Without prices as high as merging allows in sets of three columns, and with them."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param[1]:
-            for name, value in {"GROUPED": 500, "LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():
+            for name, value in {"GROUPED": 500, "LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9,
+                                "HEIGHTS": raised.HEIGHTS[6:]}.items():  # fmt: skip
                 patch.setattr(raised, name, value)
-        yield by_cover(problem_of(request.param[0], 600, 4, 2))
+        made = by_cover(problem_of(request.param[0], 600, 4, 2))
+    return made
 
 
 def test_cells_of_groups_prove_to_the_checker_what_they_prove_to_the_search(grouped):
@@ -116,7 +120,7 @@ def test_cells_of_raised_prices_prove_to_the_checker_what_they_prove_to_the_sear
 
 def test_of_all_columns_and_of_sets_of_them_the_better_are_in_the_proof(monkeypatch):
     """Both are of one unit: prices of all columns once lost to sets that prove less."""
-    for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9}.items():
+    for name, value in {"LOSS": 1.0, "MERGED": np.inf, "SLACK": 1e9, "HEIGHTS": raised.HEIGHTS[6:]}.items():
         monkeypatch.setattr(raised, name, value)
     problem, told = problem_of("spherical", 600, 4, 2), []
 

@@ -11,7 +11,15 @@ import gopfast
 from gopfast.mixtures import engine, mechanisms
 from gopfast.mixtures.plan import MixturePlan
 from gopfast.mixtures.pricing import cover, raised
-from gopfast.mixtures.pricing.cover import CoverBound, best_weights, is_covered, members_of, subsets
+from gopfast.mixtures.pricing.cover import (
+    CoverBound,
+    best_weights,
+    hulls,
+    is_covered,
+    members_of,
+    subsets,
+    together,
+)
 from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.raised import RaisedBound
 from gopfast.mixtures.solve import MixtureSearch
@@ -168,6 +176,117 @@ def test_no_mixture_costs_less_where_blocks_have_raised_prices(seed, height, sha
         blocks_family, order = bound.all.family_of(list(block.columns), block.copies)
         _, value = min(bound.all.mixtures(blocks_family, order, bound.all.starts), key=lambda one: one[1])
         assert block.lower <= value
+
+
+def apart(seed, shape, n, d, K, far=14.0):
+    """Weighted clusters (n, d), neighbours so far apart in every column, of which some are not normal."""
+    rng = np.random.default_rng([seed, d, K])
+    label = rng.integers(K, size=n)
+    X = rng.standard_normal((n, d)) * rng.uniform(0.7, 1.4, (K, d))[label]
+    X += far * np.array([rng.permutation(K) for _ in range(d)]).T[label]
+    if shape == "ties":
+        X = np.round(X, 1)
+    elif shape == "constant":
+        X[:, 1] = 3.25
+    elif shape == "skewed":
+        X[:, 2] += np.exp(0.5 * rng.standard_normal(n))
+    X += 2.0**30 if shape == "offset" else 0.0
+    weights = rng.choice([0.5, 1.0, 2.0], n)
+    return gopfast.GaussianMixture(X, K, covariance="diag", variance_floor=0.05, sample_weight=weights)
+
+
+def responsibilities(solution, columns, K):
+    """Of the components (K, n) of a mixture of diagonal ones, in the core's units."""
+    d = len(columns)
+    points = solution[K:-1].reshape(K, -1)
+    variances = np.maximum(points[:, d:], 1.0)
+    away = np.square(columns - points[:, :d, None]) / (2 * variances[:, :, None]) + 0.5 * np.log(variances)[:, :, None]
+    parts = np.log(solution[:K])[:, None] - away.sum(axis=1)
+    r = np.exp(parts - parts.max(axis=0))
+    return r / r.sum(axis=0)
+
+
+@pytest.mark.parametrize("shape", ["normal", "ties", "constant", "skewed", "offset"])
+@pytest.mark.parametrize(("seed", "d", "K", "above"), [(0, 4, 2, 1.0), (1, 4, 3, 30.0), (2, 5, 2, 5.0)])
+def test_boxes_that_blocks_leave_hold_the_components_of_all_better_mixtures(seed, d, K, above, shape, monkeypatch):
+    """The limit lies above known values: responsibilities below it have components in the boxes."""
+    monkeypatch.setattr(raised, "GROUPED", 1_000)
+    monkeypatch.setattr(raised, "DRAWN", 500)
+    monkeypatch.setattr(raised, "CONFINED_LOSS", 0.5)
+    problem = apart(seed, shape, 1_200, d, K)
+    family, solution, objective = least_known(problem, seed)
+    bound = CoverBound(family, solution, objective + above, problem=problem)
+    bound.sizes = [3]
+    for _ in range(400):
+        if not bound.step(math.inf) or bound.whole is not None:
+            break
+    assert bound.whole is not None
+    low, high = bound.whole.boxes[:2]
+    columns, weights = family.data.arrays()
+    rng, n_near = np.random.default_rng(seed), 0
+    best = responsibilities(solution, columns, K)
+    for turn in range(300):
+        # some of what a component has of one side of it goes to another one
+        side = rng.standard_normal(d) @ columns > 0.0
+        share = 10.0 ** rng.uniform(-6, -1) * (turn > 0) * side
+        r = (1.0 - share) * best + share * np.roll(best, rng.integers(K), axis=0)
+        information, variances, S = costs(r, columns, weights)
+        if information + S @ g(variances).sum(axis=1) + family.constant >= bound.limit:
+            continue
+        n_near += 1
+        for mean, variance in zip((r * weights) @ columns.T / S[:, None], variances, strict=True):
+            point = np.concatenate([mean, variance])
+            # a column may be narrower than the floor
+            size = 1e-9 * (1 + np.abs(point)) + np.concatenate([np.zeros(d), variance <= 1.0])
+            assert ((low <= point + size) & (point - size <= high)).all(axis=1).any()
+    assert n_near > 10
+    learnt(bound, 100)
+    assert -math.inf < bound.lower <= objective + 1e-9 * (1 + abs(objective))
+    assert bound.whole.lower <= objective + 1e-9 * (1 + abs(objective))
+
+
+def test_prices_of_all_columns_prove_what_blocks_lose(monkeypatch):
+    """Of clusters that are apart, where blocks lose what columns outside of them tell."""
+    monkeypatch.setattr(raised, "GROUPED", 1_000)
+    problem = apart(4, "normal", 2_000, 5, 3, far=3.0)
+    family, solution, objective = least_known(problem)
+    bound = CoverBound(family, solution, objective - 1e-3, problem=problem)
+    bound.sizes = [3]
+    for _ in range(600):
+        if bound.whole is not None or not bound.step(math.inf):
+            break
+    before = bound.lower
+    assert bound.whole is not None and before < objective - 0.1
+    learnt(bound, 400)
+    assert objective - bound.lower < 0.01 * (objective - before)
+    assert bound.lower <= objective
+
+
+def test_boxes_are_put_together_where_they_meet():
+    """Hulls of cells that touch, then what is left where boxes of other sides meet these."""
+    cells = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 1.0]]), np.array([[1.0, 2.0], [2.0, 3.0], [6.0, 2.0]])
+    least, most = hulls(*cells)
+    np.testing.assert_array_equal(least, [[0.0, 1.0], [5.0, 1.0]])
+    np.testing.assert_array_equal(most, [[2.0, 3.0], [6.0, 2.0]])
+    everything = np.full((1, 4), -np.inf), np.full((1, 4), np.inf)
+    one = together(*everything, [0, 2], least, most)
+    low, high = together(*one, [0, 1], np.array([[1.5, 7.0], [2.5, 8.0]]), np.array([[5.5, 7.5], [4.5, 9.0]]))
+    np.testing.assert_array_equal(low, [[1.5, 7.0, 1.0, -np.inf], [5.0, 7.0, 1.0, -np.inf]])
+    np.testing.assert_array_equal(high, [[2.0, 7.5, 3.0, np.inf], [5.5, 7.5, 2.0, np.inf]])
+    assert len(together(low, high, [3], np.zeros((0, 1)), np.zeros((0, 1)))[0]) == 0
+    assert hulls(cells[0][:0], cells[1][:0])[0].shape == (0, 2)
+
+
+def test_larger_blocks_come_at_once_where_they_lose_far_less(monkeypatch):
+    monkeypatch.setattr(raised, "GROUPED", 1_000)
+    problem = apart(4, "normal", 1_200, 5, 3, far=3.0)
+    family, solution, objective = least_known(problem, starts=5)
+    for part, first in ((1.0, 3), (0.0, 2)):
+        monkeypatch.setattr(cover, "AT_ONCE", part)
+        bound = CoverBound(family, solution, objective, problem=problem)
+        bound.step(math.inf)
+        assert {len(block.columns) for block in bound.blocks} == {first}
+        assert bound.sizes == ([] if first == 3 else [3])
 
 
 def test_blocks_without_raised_prices_of_use_have_those_of_groups(monkeypatch):

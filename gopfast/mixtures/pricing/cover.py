@@ -11,25 +11,31 @@ The best weights are a linear program, whatever has been proved of each block so
 is seen beside several others, and each counts fewer times than in blocks that share none: less is lost. Spherical
 components have a variance of their own in each block.
 
-Theory: (I6) of docs/theory/many.md.
+What blocks leave of a component is where prices of all columns begin.
+
+Theory: (I6) and (I7) of docs/theory/many.md.
 """
 
 import math
+import time
 from itertools import combinations
 
 import numpy as np
 
-from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.pricing.blocks import Partitions, work_of_pass
+from gopfast.mixtures.pricing.confinement import touching
 from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.margins import COVERED
 from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
 from gopfast.mixtures.pricing.tuning import (
     COPIES,
+    COVER_AT_ONCE as AT_ONCE,
     COVER_ENOUGH as ENOUGH,
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
     COVER_FIRST_LOOK as FIRST_LOOK,
+    COVER_MOST_BOXES as MOST_BOXES,
     COVER_RAISED as RAISED,
     DRAWN,
     LAST_STEPS,
@@ -62,6 +68,8 @@ class CoverBound(Learner):
         Whether blocks may have prices as high as merging allows (U6), where these are of use.
     first_look : bool
         Whether the smallest blocks are all, and end soon, as another bound follows.
+    problem : MixtureProblem, optional
+        What the family was made from.
 
     Attributes
     ----------
@@ -71,7 +79,8 @@ class CoverBound(Learner):
 
     at_work = -math.inf  # of the blocks at hand alone
 
-    def __init__(self, family, solution, limit, threads=1, records=None, raised=True, first_look=False):
+    def __init__(self, family, solution, limit, threads=1, records=None, raised=True, first_look=False,
+                 problem=None):  # fmt: skip
         self.family, self.limit, self.threads, self.lower = family, limit, threads, -math.inf
         self.records, self.raised = records, raised
         self.rng = np.random.default_rng(0)
@@ -83,26 +92,34 @@ class CoverBound(Learner):
         self.sizes = [size for size in sizes if size < family.n_columns][: 1 if first_look else None]
         self.first_look = first_look
         self.blocks, self.done = [], []
+        self.solution, self.problem = np.array(solution), problem
+        self.whole, self.work = None, None  # the bound of all columns that follows; finding where its cells begin
 
     @property
     def n_terms(self):
         """Terms so far; a column less counts no less."""
         of_blocks = sum(block.n_terms for block in [*self.done, *self.blocks])
-        return of_blocks + self.all.n_terms + self.part.n_terms
+        whole = 0 if self.whole is None else self.whole.n_terms
+        return of_blocks + self.all.n_terms + self.part.n_terms + whole
 
     @property
     def n_passes(self):
         """Passes over all columns so far, as many as those of blocks would have taken the time."""
-        return int(sum(block.n_terms * block.work for block in [*self.done, *self.blocks]) / self.unit)
+        whole = 0 if self.whole is None else self.whole.n_terms * work_of_pass(self.family)
+        return int((sum(block.n_terms * block.work for block in [*self.done, *self.blocks]) + whole) / self.unit)
 
     def step(self, deadline):
         """Next thing to learn, of the block of which most is missing; whether there is more."""
         if self.lower >= self.limit:
             return False
+        if self.whole is not None:
+            return self._step_whole(deadline)
+        if self.work is not None:
+            return self._step_confine(deadline)
         if not self.blocks:
             if not self.sizes:
                 return False
-            self._begin(self.sizes.pop(0))
+            self._begin_next()
             return True
         todo = [block for block in self.blocks if block.more and block.weight > 0.0]
         missing = sum(block.weight * block.missing for block in todo)
@@ -111,8 +128,76 @@ class CoverBound(Learner):
             max(todo, key=lambda block: block.weight * block.missing).step(deadline)
             self._count()
             return True
+        if self._can_confine():
+            self.work = self._confine()
+            return True
         self._end()
         return bool(self.sizes)
+
+    def _can_confine(self):
+        """Whether the blocks, the last ones, can say where components of all columns lie; none is told to a proof."""
+        if self.sizes or self.first_look or self.records is not None or not self.family.per_column:
+            return False
+        if not all(isinstance(block.bound, RaisedBound) and math.isfinite(block.lower) for block in self.blocks):
+            return False
+        limits = self._limits()
+        if len({column for block, _ in limits for column in block.columns}) < self.family.n_columns:
+            return False
+        return all(block.bound.tells(limit) for block, limit in limits)
+
+    def _step_confine(self, deadline):
+        """Go on with finding where components lie."""
+        end = end_of_step(deadline)
+        if all(time.monotonic() <= end for _ in self.work):
+            self.work = None
+            self._end()
+            return self.whole is not None
+        return True
+
+    def _confine(self):
+        """Find boxes of all columns that hold all components of any solution below the limit, and yield."""
+        d = self.family.n_columns
+        boxes = np.full((1, 2 * d), -math.inf), np.full((1, 2 * d), math.inf)
+        for block, limit in self._limits():
+            yield from block.bound.confine(limit)
+            boxes = together(*boxes, [*block.places, *(block.places + d)], *hulls(*block.bound.confined))
+            if len(boxes[0]) > MOST_BOXES:
+                return
+        if not len(boxes[0]):  # no component, no solution
+            self.lower = self.limit
+            return
+        bound = RaisedBound(self.family, self.problem, self.solution, self.limit, self.threads, boxes=(*boxes, None))
+        self.whole = bound
+
+    def _limits(self):
+        """Return the blocks at hand, and what mixtures below the limit cost less than in each of them (I7)."""
+        lower = np.array([block.lower for block in self.blocks])
+        weights, found = best_weights(lower, self._members(self.blocks)), []
+        for b, block in enumerate(self.blocks):
+            if weights[b] > UNUSED:
+                rest = np.where(np.arange(len(lower)) == b, 0.0, weights * lower)
+                terms = [self.limit, -self.family.constant, self.family.constant_error, *-rest]
+                most = math.fsum(terms) + 8 * ROUND * math.fsum(np.abs(terms))
+                found.append((block, (most + 8 * ROUND * abs(most)) / weights[b]))
+        return found
+
+    def _step_whole(self, deadline):
+        """Next thing to learn of all columns, in the boxes that blocks have left."""
+        more = self.whole.step(deadline)
+        self.at_work = self.whole.at_work
+        self.lower = max(self.lower, self.whole.lower)
+        return more
+
+    def _begin_next(self):
+        """Begin with the next blocks, or at once with larger ones that lose far less."""
+        self._begin(self.sizes.pop(0))
+        if self.sizes and self.records is None and self.raised and has_raised_blocks(self.family, self.sizes[0]):
+            smaller, loss = self.blocks, self.loss
+            self._begin(self.sizes[0])
+            if self.loss <= AT_ONCE * loss:
+                self.sizes.pop(0)
+            else:
+                self.blocks, self.loss = smaller, loss
 
     def _begin(self, size):
         """Choose blocks of so many columns, and make them ready."""
@@ -195,10 +280,12 @@ class CoverBlock:
     def __init__(self, of, columns, copies, threads, records=None, raised=False):
         self.columns, self.copies, self.weight, self.more = columns, copies, 0.0, True
         family, block = of.family_of(list(columns), copies)
+        self.places = block  # of all columns, in the order of the family's
         solution, objective = min(of.mixtures(family, block, of.starts, ROUGH, LAST_STEPS), key=lambda one: one[1])
         record = None if records is None else records.of_block(family, block, copies)
         self.made_of, self.terms_before = (family, None, solution, objective, threads), 0
-        self.bound = (RaisedBound if raised else GroupedBound)(*self.made_of, record=record)
+        kept = {"keeps": records is None} if raised else {}
+        self.bound = (RaisedBound if raised else GroupedBound)(*self.made_of, record=record, **kept)
         self.work = work_of_pass(family)
 
     @property
@@ -263,6 +350,26 @@ def best_weights(values, members):
     found = linprog(-np.maximum(values, 0.0) / scale, A_ub=rows, b_ub=np.ones(len(rows)), method="highs")
     weights = np.zeros(len(values)) if found.x is None else np.where(values > 0.0, np.maximum(found.x, 0.0), 0.0)
     return weights / (max(1.0, (rows @ weights).max()) * (1.0 + COVERED))
+
+
+def hulls(low, high):
+    """Return boxes (m, n), (m, n) around cells that touch, whichever way they do."""
+    of = touching(low, high) if len(low) else np.zeros(0, dtype=int)
+    groups = [of == group for group in range(of.max(initial=-1) + 1)]
+    shape = len(groups), low.shape[1]
+    least = np.array([low[own].min(axis=0) for own in groups]).reshape(shape)
+    return least, np.array([high[own].max(axis=0) for own in groups]).reshape(shape)
+
+
+def together(low, high, places, least, most):
+    """Return what is left of boxes (m, n), (m, n) where their sides at some places lie in one of others."""
+    pairs = [(i, j) for i in range(len(low)) for j in range(len(least))]
+    one, other = np.array(pairs, dtype=int).reshape(-1, 2).T
+    low, high = low[one], high[one]
+    low[:, places] = np.maximum(low[:, places], least[other])
+    high[:, places] = np.minimum(high[:, places], most[other])
+    held = (low <= high).all(axis=1)
+    return low[held], high[held]
 
 
 def members_of(blocks, n_columns):

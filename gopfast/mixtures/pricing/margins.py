@@ -1,6 +1,6 @@
 """What rounding can cost in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
 
-# [confinement] Questions to prices.
+# [confinement, raised] Questions to prices, and floors of cells.
 
 # error of sums | relative to their terms | far above (K + N) u (R1), (C5)
 CONFINEMENT_SUMMING = 1e-12

@@ -5,7 +5,7 @@ The master problem's prices lie anywhere in a wide range that all prove the same
 at them, v, is what all cells are compared with: the more it is, the coarser they may be, up to where a component on two
 clusters saves as much, 2 v less what merging costs.
 
-Theory: (U6) of docs/theory/groups.md.
+Theory: (U6) of docs/theory/groups.md; (I7) of docs/theory/many.md.
 """
 
 import itertools
@@ -19,6 +19,7 @@ from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.families.normal import NormalFamily
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.pricing.group_pricing import GroupedPricing
+from gopfast.mixtures.pricing.margins import CONFINEMENT_SUMMING as CONFINED
 from gopfast.mixtures.pricing.pricing import ComponentPricing
 from gopfast.mixtures.pricing.pricing_root import total_of
 from gopfast.mixtures.pricing.raised_prices import RaisedPrices
@@ -31,12 +32,16 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_AT_ONCE as AT_ONCE,
     RAISED_BETTER as BETTER,
     RAISED_CELLS as CELLS,
+    RAISED_CONFINED_CELLS as CONFINED_CELLS,
+    RAISED_CONFINED_LOSS as CONFINED_LOSS,
+    RAISED_CONFINED_WIDTH as CONFINED_WIDTH,
     RAISED_DRAWN as DRAWN,
     RAISED_FEWEST as FEWEST,
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPS as GROUPS,
-    RAISED_HEIGHTS as HEIGHTS,
+    RAISED_HEIGHTS,
+    RAISED_HIGHEST,
     RAISED_LEFT as LEFT,
     RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
@@ -58,6 +63,8 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_TOLERANCES as TOLERANCES,
 )
 
+HEIGHTS = (*RAISED_HIGHEST, *RAISED_HEIGHTS)
+
 
 class RaisedBound(CellLearner):
     """
@@ -76,6 +83,10 @@ class RaisedBound(CellLearner):
     threads : int
     record : gopfast.mixtures.block_record.BlockRecord, optional
         For a proof: what cells are told to, and keeps those that prove the most.
+    keeps : bool
+        Whether all cells at the first prices are kept, which say where components of solutions above the limit lie.
+    boxes : tuple of ndarray, optional
+        Cells (m, n), (m, n) that hold all components of any solution below the limit, and None; all by default.
 
     Attributes
     ----------
@@ -87,7 +98,7 @@ class RaisedBound(CellLearner):
 
     at_work = -math.inf
 
-    def __init__(self, family, problem, solution, limit, threads=1, record=None):
+    def __init__(self, family, problem, solution, limit, threads=1, record=None, keeps=False, boxes=None):
         self.family, self.problem, self.solution = family, problem, np.array(solution)
         self.limit, self.threads, self.lower = limit, threads, -math.inf
         self.n_components, self.record = family.n_components, record
@@ -101,7 +112,8 @@ class RaisedBound(CellLearner):
         self.heights, self.height = list(HEIGHTS), math.inf  # to be tried, and the one at hand
         self.ambiguous = AMBIGUOUS_FULL if isinstance(family, FullFamily) else AMBIGUOUS
         self.lost = math.inf  # by the prices at hand, foreseen
-        self.boxes = None  # that hold all components of any solution below the limit, once cells have told
+        self.boxes = boxes  # that hold all components of any solution below the limit, once cells have told
+        self.keeps, self.first = keeps, None  # all cells at the first prices, these, and what was proved by them
         self.pricing, self.work = None, self._begin()
 
     @property
@@ -169,8 +181,8 @@ class RaisedBound(CellLearner):
         self.some = self.raised.drawn(places) if n > DRAWN else self.raised
         self.merged, costs = self._merged(used), []
         for point in self.merged:
-            costs.append(self.pricing.costs_at(point)[0][places])
-            self.terms += n
+            costs.append(self.pricing.costs_at(point, None if n <= DRAWN else places)[0])
+            self.terms += len(places)
             yield
         self.merged_costs = np.array(costs)  # (m, samples of `some`)
 
@@ -292,22 +304,27 @@ class RaisedBound(CellLearner):
 
     def _begin_search(self):
         """Begin with the boxes that hold all components, and yield after some of them."""
+        yield from self._open()
+        self.n_before, self.phase = self.pricing.n_cells, "search"
+        self.mark = self.n_before + MOST_CELLS[0], math.inf
+        while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
+            self.level += 1
+
+    def _open(self):
+        """Take these boxes as cells, or all components, and yield after some of them."""
         low, high, warm = (*(side[None] for side in self.pricing.root()), None) if self.boxes is None else self.boxes
         for first in range(0, len(low), AT_ONCE):
             some = slice(first, first + AT_ONCE)
             is_last, handed_on = first + AT_ONCE >= len(low), None if warm is None else warm[some]
             self.pricing.open_boxes(low[some], high[some], is_last, handed_on)
             yield
-        self.n_before, self.phase = self.pricing.n_cells, "search"
-        self.mark = self.n_before + MOST_CELLS[0], math.inf
-        while self.level + 1 < len(TOLERANCES) and self.tolerance > self.limit - self.lower:
-            self.level += 1
 
     def _step_search(self, deadline):
         """Divide the cells of the largest bounds."""
         K, pricing = self.n_components, self.pricing
         above = self.attained * (1.0 + SLACK) + self.tolerance / K  # a value that these prices were not to allow
-        reason = pricing.search(self.total, self.limit, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
+        least = math.inf if self.keeps and self.stage == 0 else self.limit  # then no cell is dropped
+        reason = pricing.search(self.total, least, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
         self.at_work = self.proved(self.total)
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":
@@ -327,8 +344,66 @@ class RaisedBound(CellLearner):
             self.mark = 2 * pricing.n_cells - self.n_before, missing
         return True
 
+    def tells(self, limit):
+        """Return whether cells may tell where components of solutions below a limit lie: prices lose little there."""
+        self._keep_first()
+        return self.first is not None and self._floor(limit) > (1.0 - CONFINED_LOSS) * self.first[-1]
+
+    def _floor(self, limit):
+        """Return what all components of any solution below a limit save at the least, at the first prices."""
+        *_, total, supremum = self.first
+        size = abs(total) + abs(limit) + self.n_components * abs(supremum)
+        return total - limit - (self.n_components - 1) * supremum - CONFINED * size
+
+    def confine(self, limit):
+        """
+        Find cells (m, n), (m, n) that hold all components of any solution below a limit, and yield after every part.
+
+        It may be above that of the search, which is over.
+        """
+        low, high, upper, self.prices, self.total, _ = self.first
+        floor = self._floor(limit)
+        held = upper >= floor
+        low, high = low[held], high[held]
+        yield from self._set_prices(self.prices)
+        found, n_left = [(low[:0], high[:0])], CONFINED_CELLS
+        none = np.zeros((AT_ONCE, self.pricing.n_warm), dtype=np.float32)  # those of a parent lead astray too often
+        while len(low):
+            parts = []
+            for first in range(0, len(low), AT_ONCE):
+                some = slice(first, first + AT_ONCE)
+                m = len(low[some])
+                below = np.full(m, floor)
+                parts.append(self.pricing.bounds_of(self.prices, low[some], high[some], below, none[:m])[:-1])
+                yield
+            low, high, upper, branch, point = (np.concatenate(side) for side in zip(*parts, strict=True))
+            held = upper >= floor
+            n_left -= len(low)
+            divided = held & (branch >= 0) & (self._widest(low, high) > CONFINED_WIDTH) & (n_left > 0)
+            found.append((low[held & ~divided], high[held & ~divided]))
+            low, high = halves(low[divided], high[divided], branch[divided], point[divided])
+        self.confined = tuple(np.concatenate(sides) for sides in zip(*found, strict=True))
+
+    def _widest(self, low, high):
+        """Return half of the widest side (m,) of cells, in standard deviations of the component next to them."""
+        d = self.one.n_columns
+        n_each = d // max(1, low.shape[1] - d)  # columns that share a variance
+        variances = np.repeat(self.atoms[:, d:], n_each, axis=1)
+        middle = 0.5 * (low[:, :d] + high[:, :d])
+        away = (np.square(middle[:, None] - self.atoms[:, :d]) / variances).sum(axis=2)
+        sides = 0.5 * (high[:, :d] - low[:, :d]) / np.sqrt(variances[away.argmin(axis=1)])
+        ratios = np.log(np.maximum(high[:, d:], 1.0) / np.maximum(low[:, d:], 1.0)) / math.sqrt(8.0)
+        return np.maximum(sides.max(axis=1), ratios.max(axis=1))
+
+    def _keep_first(self):
+        """Keep all cells at the first prices, if all are at hand."""
+        if self.keeps and self.first is None and self.stage == 0 and self.phase == "search":
+            low, high, upper, _ = self.pricing.cells()
+            self.first = low, high, upper, self.prices, self.total, self.pricing.supremum
+
     def _keep_boxes(self):
         """Keep the cells that a component of a solution below the limit may lie in; a proof has them at one price."""
+        self._keep_first()
         if self.record is None:
             low, high, upper, _ = self.pricing.cells()
             may = upper >= self.pricing.floor(self.total, self.limit, self.n_components)
@@ -345,6 +420,14 @@ class RaisedBound(CellLearner):
         """Have other prices next."""
         self.phase, self.at_work = "prices", -math.inf
         return True
+
+
+def halves(low, high, branch, point):
+    """Return the halves of cells (m, n), (m, n), divided at a point in one side, branch (m,)."""
+    rows = np.arange(len(low))
+    middle, below, above = point[rows, branch], high.copy(), low.copy()
+    below[rows, branch] = above[rows, branch] = middle
+    return np.concatenate([low, above]), np.concatenate([below, high])
 
 
 def has_raised_prices(family, n_columns=None):

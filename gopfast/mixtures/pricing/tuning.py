@@ -405,6 +405,10 @@ UNUSED = 1e-6
 COVER_ENOUGH = 0.1
 # the same where a bound of all columns follows | part | (0, inf) | docs/notebook/many_columns.md
 COVER_FIRST_LOOK = 1.0
+# of what blocks lose, what larger ones lose if they come at once | part | (0, 1) | docs/notebook/groups.md
+COVER_AT_ONCE = 0.02
+# boxes of all columns that blocks leave, at most | boxes | [1, inf) | not measured
+COVER_MOST_BOXES = 64
 # of a block whose prices are as high as merging allows; clusters are less apart in fewer | columns | [2, inf) |
 # docs/notebook/many_columns.md
 COVER_RAISED = 3
@@ -430,6 +434,9 @@ RAISED_LEAST_FREE = 0.1
 # prices above -log p that are tried, of the largest component's samples, on average | nats a sample | (0, inf) |
 # docs/notebook/groups.md
 RAISED_HEIGHTS = (3.0, 2.5, 2.0, 1.6, 1.3, 1.0, 0.8, 0.6, 0.5, 0.4, 0.32, 0.25, 0.2, 0.16, 0.12, 0.09, 0.06, 0.04, 0.03)
+# the same before these, of clusters far apart and of columns that count several times | nats a sample | (0, inf) |
+# docs/notebook/groups.md
+RAISED_HIGHEST = (13.0, 10.0, 8.0, 6.5, 5.0, 4.0)
 # of a height between them, of the one that merging allows by the one before, and the least change | factor | (0, 1) |
 # not measured
 RAISED_LOWER = 0.98
@@ -488,6 +495,12 @@ RAISED_PATIENCE_KNOWN = 0.1
 RAISED_CELLS = 2_000
 # the same in groups | groups | [1, inf) | not measured
 RAISED_GROUPS = 2_000_000
+# that are divided, at most, to tell where components lie | cells | [1, inf) | not measured
+RAISED_CONFINED_CELLS = 40_000
+# that prices may lose for that, of what a component saves: more leaves too many cells | part | (0, 1) | not measured
+RAISED_CONFINED_LOSS = 0.1
+# half sides of cells that are small enough for that | standard deviations of a component | (0, inf) | not measured
+RAISED_CONFINED_WIDTH = 0.15
 # before progress is looked at, and at most | cells | [1, inf) | not measured
 RAISED_MOST_CELLS = (16_000, 400_000)
 # no progress: this part of what is missing is left after twice the cells | part | (0, 1) | not measured

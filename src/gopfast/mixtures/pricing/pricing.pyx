@@ -233,22 +233,26 @@ cdef class ComponentPricing(CellPricing):
             self.offer(values[i], &at[i, 0])
         return np.asarray(values), np.asarray(at)
 
-    def costs_at(self, point):
-        """Costs (n_samples,) of a component with given parameters, and what its prior costs."""
+    def costs_at(self, point, places=None):
+        """Costs (n_samples,) of a component with given parameters, and what its prior costs; or of the samples at places."""
         cdef real[::1] theta = np.array(point, dtype=np.float64).ravel()
-        cdef int d = self.family.n_columns
+        cdef int d = self.family.n_columns, j
         cdef real e, prior
         self.family.costs(&theta[0], &self.spaces.costs)
         prior = self.family.prior_cost(&theta[0], &e)
         columns, _ = self.family.data.arrays()
-        center = np.array(<real[:d]> self.spaces.costs.centers)[:, None]
-        linear = np.array(<real[:d]> self.spaces.costs.linear)[:, None]
-        quadratic = np.array(<real[:d]> self.spaces.costs.quadratic)[:, None]
-        z = columns - center
-        each = 0.0
+        chosen = slice(None) if places is None else places
+        total = np.zeros(columns.shape[1] if places is None else len(places))
         if self.family.n_each:
-            each = np.array(<real[:self.family.data.core.n_samples]> self.spaces.costs.each)
-        return each + (z * (linear + quadratic * z)).sum(axis=0) - self.spaces.costs.offsets[0], prior
+            total += np.array(<real[:self.family.data.core.n_samples]> self.spaces.costs.each)[chosen]
+        for j in range(d):
+            z = columns[j][chosen] - self.spaces.costs.centers[j]
+            slope = self.spaces.costs.quadratic[j] * z
+            slope += self.spaces.costs.linear[j]
+            slope *= z
+            total += slope
+        total -= self.spaces.costs.offsets[0]
+        return total, prior
 
     def columns(self, prices, points):
         """The best columns of components, for the master problem; these prices are kept.

@@ -234,7 +234,7 @@ cdef class ComponentPricing(CellPricing):
         return np.asarray(values), np.asarray(at)
 
     def costs_at(self, point, places=None):
-        """Costs (n_samples,) of a component with given parameters, and what its prior costs; or of the samples at places."""
+        """Costs (n_samples,) of a component with given parameters, and what its prior costs; or of some samples."""
         cdef real[::1] theta = np.array(point, dtype=np.float64).ravel()
         cdef int d = self.family.n_columns, j
         cdef real e, prior

@@ -106,6 +106,35 @@ def test_cells_cover_all_factors(seed, d):
             assert ((boxes[0] <= packed + 1e-9) & (packed - 1e-9 <= boxes[1])).all(axis=1).any()
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_precisions_are_the_flattest_of_some_that_are_estimated_to_say_enough(seed, monkeypatch):
+    """Whatever was asked for before, none steeper is taken than the first that would do."""
+    monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
+    problem = problem_of(seed, 60)
+    bound, _ = bound_of(problem, 0.5 * problem.total_weight, is_rough=True)
+    while bound.cells is None:
+        bound.step(math.inf)
+    bound.lower, rng = bound.limit - 2.0 * bound.slices.total, np.random.default_rng(seed)
+    for vertex in bound.vertices:  # lines have no means
+        vertex.means = bound.means
+    d, ladder = len(bound.center), factors_module.STEEPEST
+    aimed = bound.slices.total * max(factors_module.LEAST_AIMED, 2.0 * factors_module.AIMED)
+    for _ in range(6):
+        root = rng.standard_normal((d, d)) * 10.0 ** rng.uniform(-1, 1.5)
+        A = bound._clipped(root @ root.T, math.inf, 0.9)
+        bound.asked = np.linalg.inv(A), rng.uniform(-2.0, 3.0)
+        bound.steep = int(rng.integers(len(ladder)))
+        flat, estimate = bound._precision(A)
+        tops = [bound._clipped(A, part * bound.steepest, factors_module.FLATTER) for part in ladder]
+        place = min(i for i, top in enumerate(tops) if np.array_equal(top, flat))
+        more = estimate.value - bound._asked(flat)
+        assert more >= aimed or np.array_equal(flat, tops[-1])
+        assert estimate.value == bound.estimates.at(flat, bound.means).value
+        if place and more >= factors_module.MOST_AIMED * aimed:
+            below = bound.estimates.at(tops[place - 1], bound.means).value - bound._asked(tops[place - 1])
+            assert below < aimed
+
+
 @pytest.mark.parametrize("is_rough", [False, True])
 @pytest.mark.parametrize("seed", range(24))
 def test_no_bound_exceeds_an_objective_attained(seed, is_rough, monkeypatch):

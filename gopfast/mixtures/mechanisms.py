@@ -620,7 +620,7 @@ class SharedParameters(Learning):
 
     @staticmethod
     def applies(plan):
-        """Of components that share a parameter, of samples few enough for searches to keep copies of them."""
+        """Of components that share a parameter, of samples of which searches can keep copies, or groups."""
         return plan.slices is not None
 
     @classmethod
@@ -786,6 +786,12 @@ def is_priced_at_once(plan, parameters):
     if not plan.has(Pricing) or plan.blocks is not None:
         return False
     return plan.family.data.n_samples <= MOST_AT_ONCE and plan.family.n_cell <= parameters
+
+
+def has_groups(plan, slices):
+    """Return whether searches of a fixed covariance matrix are of groups of samples, which are few of any number."""
+    needed = {Factors.name, RoughPrices.name, Gathered.name, Pricing.name, Groups.name}
+    return slices.has_factors and are_gathered(plan.family.data) and not plan.without & needed
 
 
 def is_few(plan):

@@ -24,6 +24,7 @@ from gopfast.mixtures.mechanisms import (
     Pricing,
     RelaxedDual,
     SharedParameters,
+    has_groups,
     is_few,
     priced_families,
 )
@@ -92,10 +93,11 @@ class MixturePlan(Plan):
     @cached_property
     def slices(self):
         """What a shared parameter can be fixed in; None where there is none, or hitting sets come first."""
-        is_many = self.family.data.n_samples > MOST_SLICED
-        if not self.wants_prices or self.priced or is_many or self.cells is not None:
+        if not self.wants_prices or self.priced or self.cells is not None or self.has(HittingSets):
             return None
-        return None if self.has(HittingSets) else self.family.slices()
+        slices = self.family.slices()
+        is_many = self.family.data.n_samples > MOST_SLICED
+        return None if is_many and slices is not None and not has_groups(self, slices) else slices
 
     # What a search is made of
 

@@ -237,7 +237,8 @@ BLOCK = 8192
 
 # [plan] Mixtures in which a shared parameter is fixed.
 
-# of mixtures in which a shared parameter is fixed | samples | [1, inf) | argument: 60 searches keep a copy of them each
+# of mixtures in which a shared parameter is fixed, unless groups are in place of samples | samples | [1, inf) |
+# argument: 60 searches keep a copy of them each
 MOST_SLICED = 200_000
 
 # [shared_coefficients] A coefficient that components share: intervals of it.

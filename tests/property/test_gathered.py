@@ -11,8 +11,8 @@ from support.plans import plan_of
 from support.tied_bounds import bound_of, problem_of, told
 
 import gopfast
-from gopfast.mixtures import engine
-from gopfast.mixtures.mechanisms import RoughPrices
+from gopfast.mixtures import engine, plan as plan_module
+from gopfast.mixtures.mechanisms import Gathered, RoughPrices
 from gopfast.mixtures.shared import estimates as estimates_module, factors as factors_module, gathered
 from gopfast.mixtures.shared.estimates import Estimates, posterior
 from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, proxies
@@ -204,3 +204,15 @@ def test_many_samples_of_clusters_apart_come_near_their_objective(K):
     result = gopfast.solve(gopfast.GaussianMixture(x, K, covariance="tied"), max_nodes=600, n_threads=1, log=False)
     assert result.profile["gathered"].calls > 0
     assert result.lower_bound <= result.objective
+
+
+def test_parameters_that_many_samples_share_are_fixed_where_groups_are_in_their_place(monkeypatch):
+    monkeypatch.setattr(plan_module, "MOST_SLICED", 5_000)
+    x = np.random.default_rng(1).standard_normal((6_000, 2))
+    three, two = (gopfast.GaussianMixture(x, K, covariance="tied") for K in (3, 2))
+    assert plan_of(three).slices is not None
+    assert plan_of(two).slices is None  # lines alone
+    assert plan_of(gopfast.GaussianMixture(x[:5_000], 2, covariance="tied")).slices is not None
+    with gopfast.settings(gathered=False):
+        assert plan_of(three).slices is None
+    assert plan_of(three).has(Gathered) and not plan_of(two).has(Gathered)

@@ -29,6 +29,7 @@ from gopfast.mixtures.shared.tuning import (
     AS_PASSES,
     GATHERED_EXPONENTS as EXPONENTS,
     GATHERED_FEWEST as FEWEST,
+    GATHERED_LARGEST as LARGEST,
     GATHERED_LEVELS as LEVELS,
     GATHERED_MOST as MOST,
     GATHERED_N_EXPONENTS as N_EXPONENTS,
@@ -58,8 +59,8 @@ class Groups(NamedTuple):
 
 
 def are_gathered(data):
-    """Return whether there are samples enough for groups of them to be of use."""
-    return data.n_samples >= FEWEST
+    """Return whether there are samples enough for groups of them to be of use, and not too many to be gathered."""
+    return FEWEST <= data.n_samples <= LARGEST
 
 
 @cache

@@ -192,12 +192,14 @@ AS_PASSES = 20
 
 # from which on they are gathered | samples | [1, inf) | not measured
 GATHERED_FEWEST = 5_000
+# up to which they are | samples | [1, inf) | argument: gathering takes half a second
+GATHERED_LARGEST = 4_000_000
 # groups of so many samples, at most | part | (0, 1] | not measured
 GATHERED_MOST = 0.5
 # of what a search may lose, what groups may | part | (0, 1) | not measured
 GATHERED_SHARE = 0.5
 # of a group, one after the other until one loses no more | units of the known covariance | (0, 1) | not measured
-GATHERED_VARIANCES = (0.25, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.017, 0.012, 0.008, 0.005, 0.003)
+GATHERED_VARIANCES = (0.25, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.017, 0.012, 0.008, 0.005, 0.003, 1e-3, 5e-4, 2e-4)
 # of EM, by which it is estimated what is lost | steps | [1, inf) | not measured
 GATHERED_STEPS = 8
 # of a group's squared radius to its largest variance, up to which a factor is tabled | ratio | [1, inf) | argument:

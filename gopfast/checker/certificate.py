@@ -108,6 +108,8 @@ class Certificates:
         total[at], size[at] = total[at] + own @ forms, size[at] + np.abs(own) @ np.abs(forms)
         if mu:
             total[0, 0], size[0, 0] = total[0, 0] + mu * self.bound, size[0, 0] + abs(mu * self.bound)
+        if not (np.isfinite(total).all() and np.isfinite(size).all()):
+            raise ValueError("its numbers are too large to add up")
         total, size = (part + np.where(self.above, part.T, 0.0) for part in (total, size))
         total, size = (np.where(self.above | self.diagonal, part, 0.0) for part in (total, size))
 

@@ -150,7 +150,7 @@ def test_scip_agrees_on_problems_with_functions(fuzz, first):
             assert result.solution is None or bound <= sign * result.objective + size, f"seed {seed}"
 
 
-def test_a_proof_whose_numbers_overflow_is_refused():
+def test_a_proof_whose_numbers_overflow_is_refused(fuzz):
     """Squares of 1e300 times a variable that a leaf fixes at 0: sums were not a number, and nothing was below 0."""
     kind, status, wrong = fuzz.one_with_functions(140004003, audit_share=0.3, time_limit=60.0, proof_share=0.3)
     assert wrong == [], f"{kind}, {status}"

@@ -108,8 +108,6 @@ class Certificates:
         total[at], size[at] = total[at] + own @ forms, size[at] + np.abs(own) @ np.abs(forms)
         if mu:
             total[0, 0], size[0, 0] = total[0, 0] + mu * self.bound, size[0, 0] + abs(mu * self.bound)
-        if not (np.isfinite(total).all() and np.isfinite(size).all()):
-            raise ValueError("its numbers are too large to add up")
         total, size = (part + np.where(self.above, part.T, 0.0) for part in (total, size))
         total, size = (np.where(self.above | self.diagonal, part, 0.0) for part in (total, size))
 
@@ -255,11 +253,13 @@ class Rest:
         Raises
         ------
         ArithmeticError
-            If the squares are too small.
+            If the squares are too small, or a term is too large for a double, whose variables have ends.
         """
         is_open = np.isneginf(values)
         least, most = (side[0] for side in self.ranges)
         is_endless = np.isinf(least) | np.isinf(most)
+        if (is_open & ~(is_endless[:, np.newaxis] | is_endless)).any():
+            raise ArithmeticError
         own = np.flatnonzero(is_endless & (is_open.any(axis=0) | is_open.any(axis=1)))
         coefficients, size = self.coefficients.copy(), self.size.copy()
         coefficients[0, place] += added

@@ -9,7 +9,7 @@ from support.settings import examples
 
 from gopfast.checker import squares
 from gopfast.checker.biconvex import BiconvexProblem
-from gopfast.checker.certificate import Certificates
+from gopfast.checker.certificate import Certificates, Rest
 
 
 def draw(rng, k):
@@ -167,3 +167,12 @@ def test_squares_that_are_rounding_alone_do_not_count(n):
             rest = 1 + sum(left[i][j] * z[i] * z[j] for i in range(n) for j in range(n))
             assert least == -np.inf or rest >= Fraction(least)
     assert n_finite > 50
+
+
+@pytest.mark.parametrize("coefficient, top", [(-1e300, 1e20), (-np.inf, 1.0), (-np.inf, 0.0)])
+def test_a_term_that_is_too_large_for_a_double_is_no_term_without_an_end(coefficient, top):
+    """1 - 1e300 z^2 with z^2 in [0, 1e20]: what has ends is not left to squares, which would drop it."""
+    coefficients = np.array([[1.0, 0.0], [0.0, coefficient]])
+    ranges = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1.0, top], [0.0, top]])
+    with np.errstate(all="ignore"):
+        assert not Rest(coefficients, np.abs(coefficients), 1e-15, ranges, None, 0.0).least() > -np.inf

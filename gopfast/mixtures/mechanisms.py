@@ -38,6 +38,7 @@ from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
+from gopfast.mixtures.shared.slices import is_factored
 from gopfast.mixtures.tuning import (
     ASKED_FROM,
     BEFORE_COVER,
@@ -788,10 +789,14 @@ def is_priced_at_once(plan, parameters):
     return plan.family.data.n_samples <= MOST_AT_ONCE and plan.family.n_cell <= parameters
 
 
-def has_groups(plan, slices):
+def has_groups(plan):
     """Return whether searches of a fixed covariance matrix are of groups of samples, which are few of any number."""
+    from gopfast.mixtures.families.tied import TiedFamily  # where there is such a family it is loaded
+
     needed = {Factors.name, RoughPrices.name, Gathered.name, Pricing.name, Groups.name}
-    return slices.has_factors and are_gathered(plan.family.data) and not plan.without & needed
+    if not isinstance(plan.family, TiedFamily) or plan.without & needed:
+        return False
+    return is_factored(plan.family) and are_gathered(plan.family.data)
 
 
 def is_few(plan):

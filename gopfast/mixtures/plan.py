@@ -93,11 +93,10 @@ class MixturePlan(Plan):
     @cached_property
     def slices(self):
         """What a shared parameter can be fixed in; None where there is none, or hitting sets come first."""
-        if not self.wants_prices or self.priced or self.cells is not None or self.has(HittingSets):
-            return None
-        slices = self.family.slices()
         is_many = self.family.data.n_samples > MOST_SLICED
-        return None if is_many and slices is not None and not has_groups(self, slices) else slices
+        if not self.wants_prices or self.priced or self.cells is not None or (is_many and not has_groups(self)):
+            return None
+        return None if self.has(HittingSets) else self.family.slices()
 
     # What a search is made of
 

@@ -44,10 +44,15 @@ class Estimates:
     epsilon : float
     plan : callable (family) -> MixturePlan
         As of `FixedSearch`.
+
+    Attributes
+    ----------
+    n_terms : int
+        Costs of samples in components so far.
     """
 
     def __init__(self, slices, epsilon, plan):
-        self.slices, self.epsilon, self.plan = slices, epsilon, plan
+        self.slices, self.epsilon, self.plan, self.n_terms = slices, epsilon, plan, 0
         self.some = slice(None, None, max(1, len(slices.weights) // ESTIMATED_BY))
         weights = slices.weights[self.some]
         self.weights = weights * (slices.total / float(weights.sum()))
@@ -63,6 +68,7 @@ class Estimates:
         )  # fmt: skip
         search.go_on(math.inf)
         K, d = start.shape
+        self.n_terms += search.n_terms + REFITS * columns.shape[1] * K
         means = search.solution[K : K + K * d].reshape(K, d)[:, np.argsort(family.data.order)]
         value, means, shares = refit(columns, self.weights, means, search.solution[:K], REFITS)
         return Estimate(B, columns, self.weights, means, shares, value)

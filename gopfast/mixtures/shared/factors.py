@@ -165,18 +165,16 @@ class FactorBound(KnownCovariances):
         """Return the search behind a line, as `FixedSearch` is made."""
         search = None
         if self._gathers():
-            search, _ = self._of_groups(self.estimates.at(alpha * np.eye(len(self.center)), self.means), alpha)
+            search, _ = self._of_groups(self._estimate(alpha * np.eye(len(self.center)), self.means), alpha)
         return search or self._kind(FixedSearch)(alpha, family, *rest)
 
     def _search(self, vertex):
         """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
-        asked = math.inf
-        if self.asked is not None:
-            asked = self._asked(vertex.A)
+        asked = math.inf if self.asked is None else self._asked(vertex.A)
         asked = {"asked": asked, "spared": SPARED * SPARED_LESS**vertex.n_searches}
         if self._gathers():
             means = self.means if vertex.means is None else vertex.means
-            search, B = self._of_groups(vertex.estimate or self.estimates.at(vertex.A, means), **asked)
+            search, B = self._of_groups(vertex.estimate or self._estimate(vertex.A, means), **asked)
             vertex.estimate = None  # its memory goes
             if search is not None:
                 vertex.back = np.linalg.pinv(B)
@@ -257,22 +255,29 @@ class FactorBound(KnownCovariances):
         """
         if not self._rough():
             return self._clipped(A, EXACTLY * self.steepest, FLATTER), None
-        W, chosen, last = self.slices.total, None, len(STEEPEST) - 1
-        aimed = W * max(LEAST_AIMED, AIMED * (self.limit - self.lower) / W)
-        while True:
+        aimed = max(LEAST_AIMED * self.slices.total, AIMED * (self.limit - self.lower))
+        tried = {}  # by the place in `STEEPEST`: precision, estimate, and how much that is above what is asked
+        while self.steep not in tried:
             flat = self._clipped(A, STEEPEST[self.steep] * self.steepest, FLATTER)
-            found = self.estimates.at(flat, self.vertices[self._nearest(flat)].means)
+            found = self._estimate(flat, self.vertices[self._nearest(flat)].means)
             more = found.value - self._asked(flat)
-            if more >= aimed:
-                chosen = flat, found
-                if more < MOST_AIMED * aimed or self.steep == 0:
-                    return chosen
-                self.steep -= 1
-            elif chosen is not None or self.steep == last:
-                self.steep = min(last, self.steep + (chosen is not None))
-                return chosen or (flat, found)
-            else:
-                self.steep += 1
+            tried[self.steep] = flat, found, more
+            if more < aimed:
+                self.steep = min(self.steep + 1, len(STEEPEST) - 1)
+            elif more >= MOST_AIMED * aimed:
+                self.steep = max(self.steep - 1, 0)
+        flat, found, more = tried[self.steep]
+        if more < aimed and self.steep + 1 in tried:
+            self.steep += 1
+            flat, found, _ = tried[self.steep]
+        return flat, found
+
+    def _estimate(self, A, means):
+        """Return what the optimum of a precision is about, by means (K, d) near it; that is counted."""
+        before = self.estimates.n_terms
+        found = self.estimates.at(A, means)
+        self.n_terms += self.estimates.n_terms - before
+        return found
 
     def _told(self, P):
         """Return what the cuts, one of each vertex, say at a matrix, per unit of weight."""

@@ -146,6 +146,12 @@ class RegressionSlices(SphericalSlices):
         return -0.5 * self.number * LOG_2_PI
 
 
+def is_factored(family):
+    """Return whether cells of a Cholesky factor bound a `TiedFamily`, see `factors`: its matrix has several axes."""
+    d, n = family.n_columns, family.data.n_samples
+    return family.n_components > 2 and (d == 3 or d == 2 and n >= FACTORED_FROM)
+
+
 class MatrixSlices(Scaled):
     """
     One covariance matrix for all components, by the trace of what lies between them.
@@ -186,7 +192,7 @@ class MatrixSlices(Scaled):
         self.exact = self.rank == 1
         self.at_once = d > 2
         self.has_simplices = self.rank > 1 and d == 2
-        self.has_factors = self.rank > 1 and (d == 3 or d == 2 and n >= FACTORED_FROM)
+        self.has_factors = is_factored(family)
         self.refined = False
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
         self.fixed = [*(total * x for x in free), *self.constant]

@@ -259,7 +259,7 @@ class Program:
         largest = np.zeros(n_rows)
         np.maximum.at(largest, rows, np.abs(values))
         self.row_scale = 1.0 / _power(largest)
-        values *= self.row_scale[rows]
+        values = values * self.row_scale[rows]  # not in place: counts of nothing are integers
         lower = -constant * self.row_scale
         equal = np.append(self.is_equation, np.zeros(n_rows - n_own, bool))
         upper = np.where(equal, lower, np.inf)

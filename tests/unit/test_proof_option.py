@@ -126,6 +126,13 @@ def test_a_wrong_bound_of_the_search_is_not_in_the_proof(path):
         gopfast.check(path, problem.X)
 
 
+def test_a_problem_without_an_objective_and_rows_has_a_proof():
+    """Its linear program has no entries."""
+    problem = gopfast.BiconvexProblem([0.0, 0.0], lower=0.0, upper=1.0)
+    result = gopfast.solve(problem, proof=True, log=False)
+    assert result.success and gopfast.check(result.proof.data, problem).bound <= 0.0
+
+
 def test_the_commands_write_and_check_a_proof_of_a_problem(tmp_path, capsys):
     problem, other, proof = tmp_path / "problem.json", tmp_path / "other.json", tmp_path / "proof.npz"
     gopfast.datasets.load_problem("st_e23").to_json(problem)

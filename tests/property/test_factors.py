@@ -16,7 +16,7 @@ from support.tied_bounds import bound_of, problem_of, told
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.families.scatter import least_along, least_within
 from gopfast.mixtures.mechanisms import RoughPrices
 from gopfast.mixtures.shared import factors as factors_module, slices as slices_module
 from gopfast.mixtures.shared.factors import FactorBound
@@ -83,6 +83,74 @@ def test_a_cell_has_the_value_of_its_linear_program(seed):
     limits = [(0.0, None)] * len(corners) + [(None, None)]
     found = linprog(cost, rows, [-b for _, b in cuts], sums, [1.0] * d, limits)
     assert cells.bound_of(low, high) >= found.fun - 1e-7 * (1.0 + abs(found.fun))
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_cell_is_below_the_function_at_every_matrix_that_directions_allow(seed, d):
+    rng = np.random.default_rng(100 * d + seed)
+    n_inside = n_raised = 0
+    for _ in range(6):
+        cells, cuts, least = cells_of(rng, d)
+        U, _ = np.linalg.qr(rng.standard_normal((d, d)))
+        middle = np.linalg.cholesky((U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T)
+        width = 10.0 ** rng.uniform(-3, 0)
+        low, high = np.tril(middle - width * rng.random((d, d))), np.tril(middle + width * rng.random((d, d)))
+        low[range(d), range(d)] = np.maximum(math.sqrt(least), low.diagonal())
+        C = [middle, *(np.tril(rng.uniform(low, high)) for _ in range(200))]
+        C += [np.where(rng.random((d, d)) < 0.5, low, high) for _ in range(200)]
+        values = [np.linalg.eigvalsh(c @ c.T) for c in C]
+        inside = [c for c, v in zip(C, values, strict=True) if least <= v[0] and v[-1] <= 1.0]
+        before = cells.bound_of(low, high)
+        # along some directions only the widest of these matrices are wide enough
+        for _ in range(4):
+            u = rng.standard_normal(d)
+            u /= np.linalg.norm(u)
+            widths = [np.square(c.T @ u).sum() for c in inside]
+            if widths:
+                least_along = np.quantile(widths, rng.uniform(0.1, 1.0))
+                cells.widen(u, least_along)
+                inside = [c for c, width in zip(inside, widths, strict=True) if width >= least_along]
+        bound = cells.bound_of(low, high)
+        n_raised += bound > before + 1e-6
+        for c in inside:
+            exact = 0.5 * np.linalg.slogdet(c @ c.T)[1] + max(b - 0.5 * (A * (c @ c.T)).sum() for A, b in cuts)
+            assert bound <= exact + 1e-9 * (1.0 + abs(exact))
+        n_inside += len(inside)
+    assert n_inside > 0
+    assert n_raised > 0
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_cells_cover_all_factors_that_directions_allow(seed, d):
+    """Of random directions told one after the other; cuts are asked for where these are all respected, about."""
+    rng = np.random.default_rng(seed)
+    cells, _, least = cells_of(rng, d)
+    known = []
+    for _ in range(8):
+        cells.search(math.inf, 60, 1.0, True)
+        u = rng.standard_normal(d)
+        u, width = u / np.linalg.norm(u), least * 10.0 ** rng.uniform(0, -0.7 * math.log10(least))
+        cells.widen(u, width)
+        known.append((u, width))
+    assert cells.n_directions == 8
+    cells.search(-0.3, 300, 1.0, True)
+    boxes, n_allowed = cells.boxes(), 0
+    if cells.point is not None:
+        assert min(u @ cells.point @ u / width for u, width in known) > 0.5
+    for _ in range(600):
+        U, _ = np.linalg.qr(rng.standard_normal((d, d)))
+        P = (U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T
+        if any(u @ P @ u < width for u, width in known):
+            continue
+        C = np.linalg.cholesky(P)
+        value, packed = cells.value(C), np.concatenate([C[j:, j] for j in range(d)])
+        n_allowed += 1
+        assert cells.lower <= value + 1e-9
+        if value < -0.3 - 1e-9:
+            assert ((boxes[0] <= packed + 1e-9) & (packed - 1e-9 <= boxes[1])).all(axis=1).any()
+    assert n_allowed > 5
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -226,6 +294,32 @@ def test_parts_of_the_samples_bound_the_least_variance_within(monkeypatch):
             S += len(part.T) * np.cov(part, bias=True) if part.shape[1] > 1 else 0.0
         assert within <= np.linalg.eigvalsh(S / 90)[0]
     assert within <= least_within(slices.columns, slices.weights, 3, 1.0, 3000) * 1.2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_mixture_is_narrower_than_directions_say(seed):
+    """Along random directions, against groups of samples in order along them, and random ones."""
+    problem = problem_of(seed, 60)
+    bound, _ = bound_of(problem, 0.2 * problem.total_weight)
+    slices, rng, found = bound.slices, np.random.default_rng(seed), []
+    for direction in rng.standard_normal((40, len(slices.columns))):
+        u = direction / np.linalg.norm(direction)
+        found.append((u, least_along(u, slices.columns, bound.share, 3, bound.off)))
+    assert max(least for _, least in found) > 0.0
+    n = len(slices.weights)  # those without weight are left out
+    for turn in range(60):
+        labels = rng.integers(0, 3, n)
+        if turn % 2:  # in order along a direction
+            labels = np.empty(n, dtype=int)
+            labels[np.argsort(found[turn % 40][0] @ slices.columns)] = np.sort(rng.integers(0, 3, n))
+        S = np.zeros((len(slices.columns),) * 2)
+        for k in range(3):
+            w = slices.weights * (labels == k)
+            if w.sum() > 0.0:
+                z = slices.columns - (slices.columns @ w / w.sum())[:, None]
+                S += (w * z) @ z.T
+        for u, least in found:
+            assert least <= u @ S @ u / slices.total * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("rough", [1e-3, 0.02])

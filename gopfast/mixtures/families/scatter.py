@@ -6,7 +6,7 @@ k-means in one dimension for the samples u'x. Its root is the distance, in L2 ov
 functions of K values, so that it moves by at most the root mean square of (u - v)'x from u to v. That bounds
 V(u) / |u|^2 from below over boxes of directions on the faces of a cube, which are split best first.
 
-Theory: (M8) of docs/theory/matrices.md.
+Theory: (M8) of docs/theory/matrices.md, (TF1) of docs/theory/factors.md.
 """
 
 import heapq
@@ -62,8 +62,7 @@ def least_within(
     def push(face, direction, move):
         nonlocal best
         magnitude = np.abs(direction)
-        # where the columns cancel, the sum may be nothing but rounding
-        root = max(0.0, _root(direction @ columns, share, n_groups) - (d + 2) * ROUND * float(magnitude @ largest))
+        root = _root_along(direction, columns, share, n_groups, largest)
         best = min(best, root * root / float(direction @ direction))
         # what the root may lose up to the corners, for the worst signs of the correlations
         corner = magnitude + move
@@ -89,6 +88,35 @@ def least_within(
             middle[j] += sign * half[j]
             push(face, middle, half)
     return heap[0][0] * (1.0 - ROUNDING)
+
+
+def least_along(direction, columns, share, n_groups, off):
+    """
+    Return the least variance within groups along one direction, rounded down, in squared units of the columns.
+
+    Parameters
+    ----------
+    direction : ndarray, shape (d,)
+    columns : ndarray, shape (d, n)
+        Samples.
+    share : ndarray, shape (n,)
+        Their shares of the total weight.
+    n_groups : int
+        Number of components K.
+    off : ndarray, shape (d,)
+        How far off the columns' entries may be.
+    """
+    magnitude = np.abs(direction)
+    lost = (1.0 + ROUNDING) * float(magnitude @ off)
+    root = max(0.0, _root_along(direction, columns, share, n_groups, np.abs(columns).max(axis=1)) - lost)
+    return root * root * (1.0 - ROUNDING)
+
+
+def _root_along(direction, columns, share, n_groups, largest):
+    """Return the root of the least variance within groups of u'x, rounded down; `largest` (d,) of the columns."""
+    # where the columns cancel, the sum may be nothing but rounding
+    lost = (len(columns) + 2) * ROUND * float(np.abs(direction) @ largest)
+    return max(0.0, _root(direction @ columns, share, n_groups) - lost)
 
 
 def _root(x, share, n_groups):

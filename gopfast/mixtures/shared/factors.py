@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from gopfast.mixtures.families.scatter import least_along
 from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.estimates import Estimates
 from gopfast.mixtures.shared.factor_cells import FactorCells
@@ -29,6 +30,7 @@ from gopfast.mixtures.shared.tuning import (
     AIMED,
     AS_PASSES,
     ASKING,
+    CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
     CELLS_AT_ONCE,
     EARLY,
@@ -41,6 +43,7 @@ from gopfast.mixtures.shared.tuning import (
     LEAST_ROUGH,
     MOST_AIMED,
     N_LINES,
+    NARROWER,
     ROUGHLY,
     SAME_PRECISION,
     SHARPER,
@@ -71,6 +74,7 @@ class FactorBound(KnownCovariances):
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
+        self.share, self.off = slices.weights / slices.weights.sum(), slices.off.max(axis=1)
         gathers = prices is not None and prices.gathered is not None
         self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
         self.estimates = Estimates(slices, self.epsilon, plan)
@@ -87,9 +91,10 @@ class FactorBound(KnownCovariances):
             self._go_on(index, deadline)
             self.waiting = [i for i in self.waiting if i != index]
         else:
-            before = self.cells.n_cells * self.cells.n_cuts
-            reason = self.cells.search(self._level(), CELLS_AT_ONCE, ASKING, self.skip, end_of_step(deadline))
-            self._count(self.cells.n_cells * self.cells.n_cuts - before)
+            before = self.cells.n_cells
+            most = min(CELLS_AT_ONCE, max(1, self.n_told - self.cells.n_cells))
+            reason = self.cells.search(self._level(), most, ASKING, self.skip, end_of_step(deadline))
+            self._count((self.cells.n_cells - before) * (self.cells.n_cuts + self.cells.n_directions))
             self.skip = False
             self.lower = self._in_nats(self.cells.lower)
             if reason in ("closed", "too many", "point"):
@@ -124,7 +129,9 @@ class FactorBound(KnownCovariances):
         self.skew = float(np.abs(U.T @ U - np.eye(d)).sum()) + 8 * d * d * ROUND * float(np.square(np.abs(U)).sum())
         least, top = slices.within_range()
         self.top = top * (1.0 + SLACK)
-        self.cells = FactorCells(d, least * (1.0 - SLACK), self.top)
+        # the mixture's mean may be no matrix that there is; a little too wide it is what cells cannot rule out
+        low, high = slices.precisions()
+        self.cells = FactorCells(d, least * (1.0 - SLACK), self.top, (1.0 / high, 1.0 / (FLATTER * low)))
         self.added = np.diag(slices.added)
         constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]
         self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
@@ -216,21 +223,27 @@ class FactorBound(KnownCovariances):
 
     def _ask(self, deadline):
         """Make a search at the point of the least cell, or go on with one that may say more there."""
-        C = self.axes @ self.cells.point
-        # the mixture's mean may be no matrix that there is; a little too wide it is what cells cannot rule out
-        A, W = self._clipped(np.linalg.pinv(C @ C.T), math.inf, FLATTER), self.slices.total
-        P = np.linalg.inv(A)
-        rest = self._level() - np.linalg.slogdet(P)[1] / 2
-        told = self._told(P)
-        enough = told.max() >= rest
+        cells, W = self.cells, self.slices.total
         # cells that do not close where enough is said are too large for that
-        sharpen = enough and self._rough() and self.cells.n_cells >= self.n_told
+        sharpen = self._rough() > 0.0 and cells.n_cells >= self.n_told
+        P = self.axes @ (cells.mixed if sharpen else cells.point) @ self.axes.T
+        if self._widen(P):
+            self.n_told = cells.n_cells + CELLS_A_DIRECTION
+            return
+        self.n_told = cells.n_cells + CELLS_A_SEARCH
+        told = self._told(P)
+        rest = self._level() - np.linalg.slogdet(P)[1] / 2
+        enough = told.max() >= rest
         if (enough and not sharpen) or self.is_full:
             self.skip = True
             return
-        self.asked = P, told.max() + SHARPER if sharpen else rest
-        self.n_told = self.cells.n_cells + CELLS_A_SEARCH
+        self.asked = P, max(rest, told.max())
+        A = np.linalg.inv(P)
+        A = 0.5 * (A + A.T)
         A, estimate = self._precision(A)
+        if enough and estimate.value - self._asked(A) < SHARPER * W:
+            self.skip = True
+            return
         rough = self._rough() / FINER
         same = np.flatnonzero(self._apart(A) < SAME_PRECISION).tolist()
         # searches that may say enough there, if they end where their incumbents are
@@ -246,6 +259,19 @@ class FactorBound(KnownCovariances):
         else:
             self.means = self.vertices[self._nearest(A)].means
             self.vertices[self._add(A, 0.0)].estimate = estimate
+
+    def _widen(self, P):
+        """Tell the cells of directions along which a matrix is narrower than any that there is; whether it is."""
+        slices, found = self.slices, False
+        values, vectors = np.linalg.eigh(P)
+        for value, direction in zip(values, vectors.T, strict=True):
+            direction = np.ascontiguousarray(direction)
+            least = least_along(direction, slices.columns, self.share, slices.n_components, self.off)
+            if least > NARROWER * value:
+                self.cells.widen(self.axes.T @ direction, least * (1.0 - SLACK))
+                found = True
+        self._count(P.shape[0] * len(self.share))
+        return found
 
     def _precision(self, A):
         """

@@ -127,17 +127,23 @@ STEEPEST = (0.25, 0.5, 1.0, 2.0, 4.0)
 EXACTLY = 2.0
 # by which a search is to say more than is asked for | part of what is missing | (0, inf) |
 # docs/notebook/shared_parameters.md
-AIMED = 0.7
+AIMED = 0.5
 # and at least | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
 LEAST_AIMED = 0.5
 # a flatter precision is tried where one says so much more | factor | (1, inf) | not measured
 MOST_AIMED = 1.1
 # after which a search is made where cells do not close, though enough is said at their point | cells | [1, inf) |
 # argument: they take as long as a search
-CELLS_A_SEARCH = 3_000
+CELLS_A_SEARCH = 1_500
+# after which directions are looked for along which a matrix is too narrow, where one was found | cells | [1, inf) |
+# argument: they take as long as a direction of 100,000 samples
+CELLS_A_DIRECTION = 30
+# along a direction, than any matrix that there is, from where on cells are told | factor | (1, inf) |
+# docs/notebook/shared_parameters.md
+NARROWER = 1.3
 # by which it is to say more there than is known | nats per unit of weight | (0, inf) |
 # docs/notebook/shared_parameters.md
-SHARPER = 0.3
+SHARPER = 0.25
 # eigenvalue of a precision, at least, where a search is asked for | that of all samples' | (0, 1] | argument: cells
 # rule out wider matrices up to a few thousandths
 FLATTER = 0.9
@@ -175,7 +181,7 @@ VAGUELY = 0.05
 
 # of what an optimum is above what is asked for, that a search may lose | part | [0, 1) |
 # docs/notebook/shared_parameters.md
-SPARED = 0.15
+SPARED = 0.2
 
 # [factors] How it is asked again.
 

@@ -17,6 +17,10 @@ cdef int entry_plane(bint diagonal, int which, real a, real b, real *t, real *t_
 # Typical multiplier of the facets of an entry of half width `half`, of slopes P_aa and P_bb of its diagonal entries.
 cdef real entry_multiplier(real half, real P_aa, real P_bb) noexcept nogil
 
+# IN/OUT A (d, d), symmetric: eigenvalues on its diagonal. OUT V (d, d): eigenvectors in its columns.
+# Returns what is left beside the diagonal, the root of the sum of squares.
+cdef real jacobi(int d, real *A, real *V) noexcept nogil
+
 # Symmetric matrices are packed, n = d (d + 1) / 2 numbers: the entries on and above the diagonal, row by row. A product
 # <P, C> is of the whole matrices. Covariances C, floors and boxes (low, high) of entries are in squared units of the
 # coordinates, slopes P in nats per these and per unit of mass, costs and minorants in nats per unit of mass.

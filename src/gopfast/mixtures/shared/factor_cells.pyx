@@ -20,11 +20,13 @@ from cython cimport final
 from libc.math cimport INFINITY, fabs, log, sqrt
 from libc.stdlib cimport free, realloc
 
+from gopfast.mixtures.families.matrix cimport jacobi
 from gopfast.mixtures.shared.margins cimport CELL_SUMS, OUTSIDE
 from gopfast.mixtures.shared.tuning cimport (
     CLOCK_EVERY, FLAT, LEAST_PIVOT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT,
-    SPLIT_WITHIN, VIOLATED
+    SPLIT_WITHIN, TOO_NARROW, VIOLATED
 )
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport clock
 from gopfast.search.types cimport clip, index, real
 
@@ -37,17 +39,18 @@ cdef enum:
 
 cdef struct Cell:
     real bound
-    real value          # of the function at the mean of the mixture of corners
+    real value          # of the function at the mean of the mixture of corners, or at the matrix asked for in its place
     real at             # where it is split
     int axis
     int version         # of the cuts
     real low[MOST_ENTRIES]
     real high[MOST_ENTRIES]
     real point[MOST_ENTRIES]
+    real mixed[MOST_ENTRIES]    # mean of the matrices of the mixture of corners, column by column
 
 
 cdef struct Row:        # what is not positive of any P: in each column of C a linear or a concave function
-    bint below          # 2 t'C'u - |t|^2 - top |u|^2, or least |u|^2 - |C'u|^2
+    bint below          # 2 t'C'u - |t|^2 - top |u|^2, or what u'P u is at least, less |C'u|^2
     real u[MOST_COLUMNS]
     real t[MOST_COLUMNS]
     real constant
@@ -99,15 +102,20 @@ cdef class FactorCells:
         Columns of the samples, 1 to 4.
     least, top : float
         No eigenvalue of P is less or more.
+    asked : tuple of float, optional
+        Eigenvalues between which cuts are asked for: a point with others is moved there.
     """
 
     cdef readonly int d, n_entries
     cdef readonly real least, top
-    cdef readonly index n_cells, n_open, n_cuts, n_pivots
+    cdef real thinnest, widest          # eigenvalues of matrices at which cuts are asked for
+    cdef readonly index n_cells, n_open, n_cuts, n_directions, n_pivots
     cdef int version
     cdef real closed                    # the least bound of what was left out
     cdef real[:, ::1] forms             # (capacity, n_entries) of cuts: <A, P> / 2 in the entries of P
     cdef real[::1] heights, sizes       # (capacity,) b, and the sum of the form's magnitudes
+    cdef real[:, ::1] directions        # (capacity, d): u'P u is no less than 1 for any P
+    cdef real[:, ::1] squares           # (capacity, n_entries) of the same: u'P u in the entries of P
     cdef int first[MOST_COLUMNS]        # entry of C with which a column begins
     cdef Cell *cells
     cdef index *heap
@@ -120,7 +128,7 @@ cdef class FactorCells:
         free(self.cells)
         free(self.heap)
 
-    def __init__(self, int d, real least, real top):
+    def __init__(self, int d, real least, real top, asked=(0.0, INFINITY)):
         cdef int j
         cdef Cell root
         if not 1 <= d <= MOST_COLUMNS:
@@ -128,8 +136,10 @@ cdef class FactorCells:
         if not 0.0 < least <= top:
             raise ValueError(f"least must be positive and at most top, got {least} and {top}")
         self.d, self.n_entries, self.least, self.top = d, d * (d + 1) // 2, least, top
+        self.thinnest, self.widest = asked
         self.closed, self.version, self.n_places = INFINITY, 0, 0
         self.forms, self.heights, self.sizes = np.zeros((8, self.n_entries)), np.zeros(8), np.zeros(8)
+        self.directions, self.squares, self.n_directions = np.zeros((8, d)), np.zeros((8, self.n_entries)), 0
         for j in range(d):
             self.first[j] = j * d - j * (j - 1) // 2
         self.reserve(1)
@@ -158,6 +168,26 @@ cdef class FactorCells:
         self.version += 1
         return v
 
+    def widen(self, u, real least):
+        """Add a direction u, of length 1, along which no P is less than `least`."""
+        cdef int i, j
+        # what rounding of u, here and where it was made, changes u'P u by
+        least -= 64 * self.d * self.d * ROUND * self.top
+        if not least > 0.0:
+            return
+        if self.n_directions == self.directions.shape[0]:
+            self.directions = np.concatenate([self.directions, np.zeros_like(self.directions)])
+            self.squares = np.concatenate([self.squares, np.zeros_like(self.squares)])
+        for i in range(self.d):
+            self.directions[self.n_directions, i] = u[i] / sqrt(least)
+            for j in range(i + 1):
+                self.squares[self.n_directions, self.first[j] + i - j] = (
+                    (1.0 if i == j else 2.0) * self.directions[self.n_directions, i]
+                    * self.directions[self.n_directions, j]
+                )
+        self.n_directions += 1
+        self.version += 1
+
     def lift(self, index v, real b):
         """A cut is better known."""
         if b > self.heights[v]:
@@ -171,7 +201,12 @@ cdef class FactorCells:
         for j in range(self.d):
             for i in range(j, self.d):
                 entries[self.first[j] + i - j] = C[i, j]
-        return self.function(entries)
+        cdef real product[MOST_ENTRIES]
+        self.multiply(entries, product)
+        cdef real logs = 0.0
+        for j in range(self.d):
+            logs += log(entries[self.first[j]])
+        return logs + self.told(product)
 
     def bound_of(self, low, high):
         """For tests: the bound over a box of the entries of C, (d, d) and (d, d)."""
@@ -192,15 +227,32 @@ cdef class FactorCells:
 
     @property
     def point(self):
-        """The factor (d, d) that the least cell's bound was found near, or None."""
+        """The matrix (d, d) near which the least cell's bound was found, and at which cuts are asked for, or None."""
         if not self.n_open:
             return None
-        C = np.zeros((self.d, self.d))
+        cdef real product[MOST_ENTRIES]
+        self.asked(&self.cells[self.heap[0]], product)
+        return self.matrix(product)
+
+    @property
+    def mixed(self):
+        """The mean of the matrices of the mixture of corners there, which is wider."""
+        if not self.n_open:
+            return None
+        cdef real product[MOST_ENTRIES]
+        cdef int e
+        for e in range(self.n_entries):
+            product[e] = self.cells[self.heap[0]].mixed[e]
+        self.fitted(product)
+        return self.matrix(product)
+
+    cdef matrix(self, const real *product):
         cdef int i, j
+        P = np.zeros((self.d, self.d))
         for j in range(self.d):
             for i in range(j, self.d):
-                C[i, j] = self.cells[self.heap[0]].point[self.first[j] + i - j]
-        return C
+                P[i, j] = P[j, i] = product[self.first[j] + i - j]
+        return P
 
     @property
     def here(self):
@@ -360,7 +412,7 @@ cdef class FactorCells:
                 cell.high[self.first[j] + i - j] = most
             cell.low[self.first[j]] = sqrt(self.least) * (1.0 - OUTSIDE)
         for j in range(self.n_entries):
-            cell.point[j] = 0.5 * (cell.low[j] + cell.high[j])
+            cell.mixed[j] = cell.point[j] = 0.5 * (cell.low[j] + cell.high[j])
         cell.bound = cell.value = -INFINITY
         cell.axis, cell.at, cell.version = 0, cell.point[0], -1
 
@@ -374,19 +426,64 @@ cdef class FactorCells:
                 for i in range(j, self.d):
                     product[self.first[j] + i - j] += entries[self.first[k] + i - k] * entries[self.first[k] + j - k]
 
-    cdef real function(self, const real *entries) noexcept nogil:
+    cdef real told(self, const real *product) noexcept nogil:
+        """The largest cut at a matrix."""
         cdef const real *forms = &self.forms[0, 0]
         cdef const real *heights = &self.heights[0]
-        cdef real product[MOST_ENTRIES]
-        cdef real best = -INFINITY, logs = 0.0
-        cdef int k
+        cdef real best = -INFINITY
         cdef index v
-        self.multiply(entries, product)
-        for k in range(self.d):
-            logs += log(entries[self.first[k]])
         for v in range(self.n_cuts):
             best = max(best, says(heights[v], forms + v * self.n_entries, product, self.n_entries))
-        return logs + best
+        return best
+
+    cdef real asked(self, const Cell *cell, real *product) noexcept nogil:
+        """OUT: entries of the matrix at which cuts are asked for of a cell; half the logarithm of its determinant."""
+        self.multiply(cell.point, product)
+        return self.fitted(product)
+
+    cdef real fitted(self, real *product) noexcept nogil:
+        """Make a matrix one that there may be; half the logarithm of its determinant."""
+        cdef real ratio, length, logs = self.within(product)
+        cdef const real *u
+        cdef int _turn, i, j
+        cdef index along
+        for _turn in range(N_TURNS):
+            along = self.narrowest(product, &ratio)
+            if not ratio > TOO_NARROW:
+                break
+            u, length = &self.directions[along, 0], 0.0
+            for i in range(self.d):
+                length += u[i] * u[i]
+            for j in range(self.d):
+                for i in range(j, self.d):
+                    product[self.first[j] + i - j] += (1.0 - 1.0 / ratio) / (length * length) * u[i] * u[j]
+            logs = self.within(product)
+        return logs
+
+    cdef real within(self, real *product) noexcept nogil:
+        """Move a matrix's eigenvalues to what is asked for; half the logarithm of its determinant."""
+        cdef real A[MOST_COLUMNS * MOST_COLUMNS]
+        cdef real V[MOST_COLUMNS * MOST_COLUMNS]
+        cdef real value, logs = 0.0
+        cdef int d = self.d, i, j, k
+        cdef bint moved = False
+        for j in range(d):
+            for i in range(j, d):
+                A[i * d + j] = A[j * d + i] = product[self.first[j] + i - j]
+        jacobi(d, A, V)
+        for k in range(d):
+            value = clip(A[k * d + k], self.thinnest, self.widest)
+            moved = moved or value != A[k * d + k]
+            A[k * d + k] = value
+            logs += 0.5 * log(value)
+        if moved:
+            for j in range(d):
+                for i in range(j, d):
+                    value = 0.0
+                    for k in range(d):
+                        value += V[i * d + k] * A[k * d + k] * V[j * d + k]
+                    product[self.first[j] + i - j] = value
+        return logs
 
     cdef void corners(self, const Cell *cell, Program *program) noexcept nogil:
         cdef int n = 0, i, j, l, mask
@@ -661,8 +758,10 @@ cdef class FactorCells:
         cdef real mean[MOST_COLUMNS][MOST_COLUMNS]
         cdef real P[MOST_COLUMNS][MOST_COLUMNS]
         cdef real u[MOST_COLUMNS]
+        cdef real mixed[MOST_ENTRIES]
         cdef real value, share, unit = ROW_UNIT / sqrt(self.least)
-        cdef int i, j, k, l, before = program.n_rows
+        cdef int i, j, l, before = program.n_rows
+        cdef index along
         cdef Row *row
         self.averages(program, mean)
         for i in range(self.d):
@@ -682,14 +781,17 @@ cdef class FactorCells:
                 row.t[j], row.u[j] = share, unit * u[j]
                 row.constant -= share * share + self.top * row.u[j] * row.u[j]
         # of the mixture itself, whose spread a concave row counts
-        for i in range(self.d):
+        self.mix(program, mixed)
+        along = self.narrowest(mixed, &value)
+        if program.n_rows < MOST_ROWS and value > 1.0 + VIOLATED:
+            row = &program.rows[program.n_rows]
+            program.n_rows += 1
+            row.below, row.constant = True, ROW_UNIT * ROW_UNIT * (1.0 - 8.0 * ROUND)
             for j in range(self.d):
-                P[i][j] = 0.0
-        for k in range(program.n_corners):
-            share = max(0.0, program.price[k])
-            for i in range(self.d):
-                for j in range(self.d):
-                    P[i][j] += share * program.corner[k][i] * program.corner[k][j]
+                row.t[j], row.u[j] = 0.0, ROW_UNIT * self.directions[along, j]
+        for j in range(self.d):
+            for i in range(j, self.d):
+                P[i][j] = P[j][i] = mixed[self.first[j] + i - j]
         if program.n_rows < MOST_ROWS and self.invert(P):
             value = self.largest(P, u)
             if value * self.least * (1.0 - VIOLATED) > 1.0:
@@ -700,6 +802,18 @@ cdef class FactorCells:
                     row.t[j], row.u[j] = 0.0, unit * u[j]
                     row.constant += self.least * row.u[j] * row.u[j]
         return program.n_rows > before
+
+    cdef index narrowest(self, const real *product, real *ratio) noexcept nogil:
+        """The direction along which a matrix is too narrow by the largest ratio, and OUT: that."""
+        cdef const real *squares = &self.squares[0, 0]
+        cdef real value, least = INFINITY
+        cdef index t, found = -1
+        for t in range(self.n_directions):
+            value = -says(0.0, squares + t * self.n_entries, product, self.n_entries)
+            if value < least:
+                found, least = t, value
+        ratio[0] = 1.0 / max(least, 1e-300) if found >= 0 else 0.0
+        return found
 
     cdef real largest(self, real (*P)[MOST_COLUMNS], real *u) noexcept nogil:
         """The largest eigenvalue of a positive matrix, about, by its powers; OUT: its vector, of length 1, about."""
@@ -756,6 +870,15 @@ cdef class FactorCells:
                         P[i][j] -= factor * P[l][j]
         return True
 
+    cdef void mix(self, const Program *program, real *mixed) noexcept nogil:
+        """OUT: the mean of the matrices of the mixture of corners."""
+        cdef int k, e
+        for e in range(self.n_entries):
+            mixed[e] = 0.0
+        for k in range(program.n_corners):
+            for e in range(self.first[program.column[k]], self.n_entries):
+                mixed[e] += max(0.0, program.price[k]) * program.product[k][e]
+
     cdef void averages(self, const Program *program, real (*mean)[MOST_COLUMNS]) noexcept nogil:
         """Mean (d, d) of the mixture of corners of each column."""
         cdef int i, j, k
@@ -778,8 +901,23 @@ cdef class FactorCells:
         """Where the mixture of corners is spread most, in nats, and the function at its mean."""
         cdef real mean[MOST_COLUMNS][MOST_COLUMNS]
         cdef real width, part, loss, most = -1.0, wide = -1.0, at
-        cdef int i, j, e, widest = 0
+        cdef real product[MOST_ENTRIES]
+        cdef real bends[MOST_COLUMNS]
+        cdef const Row *row
+        cdef index v
+        cdef int i, j, k, e, widest = 0
+        # of the cut, and of rows that are concave
+        for i in range(self.d):
+            bends[i] = max(0.0, form[self.first[i]])
+        for k in range(program.n_corners + 2):
+            v = program.basic[k] if k <= program.n_corners else program.beyond
+            if v >= self.n_cuts and program.rows[v - self.n_cuts].below:
+                row = &program.rows[v - self.n_cuts]
+                part = max(0.0, program.level[k]) if k <= program.n_corners else program.amount
+                for i in range(self.d):
+                    bends[i] += part * row.u[i] * row.u[i]
         self.averages(program, mean)
+        self.mix(program, cell.mixed)
         for j in range(self.d):
             for i in range(j, self.d):
                 e = self.first[j] + i - j
@@ -787,7 +925,7 @@ cdef class FactorCells:
                 at = clip(mean[j][i], cell.low[e], cell.high[e])
                 cell.point[e] = at
                 part = (at - cell.low[e]) / max(width, 1e-300)
-                loss = max(0.0, form[self.first[i]]) * part * (1.0 - part) * width * width
+                loss = bends[i] * part * (1.0 - part) * width * width
                 if i == j:
                     loss += log(at) - part * log(cell.high[e]) - (1.0 - part) * log(cell.low[e])
                 if loss > most:
@@ -799,4 +937,5 @@ cdef class FactorCells:
         e = cell.axis
         width = cell.high[e] - cell.low[e]
         cell.at = clip(cell.point[e], cell.low[e] + SPLIT_WITHIN * width, cell.high[e] - SPLIT_WITHIN * width)
-        cell.value = self.function(cell.point)
+        cell.value = self.asked(cell, product)
+        cell.value += self.told(product)

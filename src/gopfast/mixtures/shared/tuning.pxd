@@ -33,3 +33,6 @@ cdef extern from *:
     int N_SQUARES "6"
     # of the width of a cell, the least that a split leaves | part | (0, 0.5] | not measured
     real SPLIT_WITHIN "0.1"
+    # along a direction, by which a matrix is narrower than any that there is, where no cut is asked for | factor |
+    # [1, inf) | docs/notebook/shared_parameters.md
+    real TOO_NARROW "1.1"

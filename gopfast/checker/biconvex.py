@@ -214,8 +214,11 @@ class BiconvexProblem:
 
     def objective(self, z):
         """Evaluate the objective at a point, minimised and rounded up."""
+        if self.pairs:  # each product of a product is rounded once more
+            value, error = _nearest_and_error(_value_at(self.polynomials[-1], self._exactly(z)))
+            return value + error
         terms = self._terms(z)[-1]
-        return math.fsum(terms) + 8 * UNIT * math.fsum(np.abs(terms))
+        return _sum(terms) + 8 * UNIT * _sum(np.abs(terms))
 
     @np.errstate(all="ignore")  # where bounds are infinite
     def violation(self, z):
@@ -237,16 +240,19 @@ class BiconvexProblem:
         floor = np.minimum(np.minimum(coefficient, most), 1.0)
         data = np.maximum(np.maximum(unit, least), np.maximum(floor, np.abs(self.forms[rows, 0])))
         size = np.maximum(np.minimum(np.maximum(greatest, floor), data), 1e-300)
-        slacks = np.array([math.fsum(own) for own in terms])
+        size[np.isinf(size)] = np.nan  # nothing is small beside it
+        slacks = np.array([_sum(own) for own in terms])
         rounding = 8 * UNIT * np.abs(terms).sum(axis=1)
-        for row in np.flatnonzero(~(rounding <= BLUR * size)).tolist():
-            slacks[row], rounding[row] = _nearest_and_error(self._exact_slack(row, z))
+        inexact = np.flatnonzero(~(rounding <= BLUR * size)).tolist()
+        point = self._exactly(z) if inexact else None
+        for row in inexact:
+            slacks[row], rounding[row] = _nearest_and_error(_value_at(self.polynomials[row], point))
         excess = np.where(self.is_equation[rows], np.abs(slacks), -slacks) + rounding
         violations = np.maximum(excess, 0.0) / size
         out = np.maximum(np.maximum(self.low - z, z - self.high), 0.0)
         out /= np.maximum(1.0, np.where(z < self.low, np.abs(self.low), np.abs(self.high)))
         off = max((self._off_function(own, z) for own in self.functions), default=0.0)
-        return float(max(violations.max(initial=0.0), out.max(initial=0.0), off)) * (1 + 1e-12)
+        return float(np.max([violations.max(initial=0.0), out.max(initial=0.0), off])) * (1 + 1e-12)
 
     def _off_function(self, own, z):
         """Bound how far a variable is from the function that it is of another one, from above."""
@@ -257,11 +263,12 @@ class BiconvexProblem:
         size = max(abs(value), min(1.0, largest) if largest > 0 else 1.0)
         return own.off(argument, value) / size * (1 + 1e-12)
 
-    def _exact_slack(self, row, z):
-        point = [Fraction(1), *map(Fraction, z.tolist())]
-        used = np.flatnonzero(self.forms[row]).tolist()
-        first, second = (self.monomials[side].tolist() for side in range(2))
-        return sum((Fraction(self.forms[row, u]) * point[first[u]] * point[second[u]] for u in used), Fraction(0))
+    def _exactly(self, z):
+        """Return 1 and the values of the object's variables and of their products at a point, as fractions."""
+        values = [Fraction(1), *map(Fraction, z[: self.n_given].tolist())]
+        for a, b in self.pairs:
+            values.append(values[a] * values[b])
+        return values
 
     def completed(self, z):
         """Return a point (n,) of one (n_given,) of the object's variables, or of all."""
@@ -271,7 +278,7 @@ class BiconvexProblem:
             for k, (a, b) in enumerate(self.pairs, len(z) + 1):
                 values[k] = values[a] * values[b]
             for k, affine in enumerate(self.sums, self.n - len(self.sums) + 1):
-                values[k] = math.fsum(float(a) * values[i] for i, a in affine.items())
+                values[k] = _sum([float(a) * values[i] for i, a in affine.items()])
         return np.array(values[1:])
 
     def _terms(self, z):
@@ -280,6 +287,18 @@ class BiconvexProblem:
         first, second = (z[side] for side in self.monomials)
         values = np.where((first == 0) | (second == 0), 0.0, first * second)
         return np.where(self.forms == 0, 0.0, self.forms * values)
+
+
+def _sum(terms):
+    """Add floats, correctly rounded; not a number where they are too large."""
+    try:
+        return math.fsum(terms)
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def _value_at(polynomial, point):
+    return sum((a * point[i] * point[j] for (i, j), a in polynomial.items() if a), Fraction(0))
 
 
 def _nearest_and_error(number):

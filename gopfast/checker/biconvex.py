@@ -155,10 +155,12 @@ class BiconvexProblem:
         Raises
         ------
         ProofError
-            If they are of another number of variables, or too many.
+            If they are of another number of variables, or too many: more than these are sums of each other.
         """
         if vectors.shape[1:] != (self.n + 1,):
             raise ProofError("directions", f"must have {self.n + 1} columns")
+        if len(vectors) > self.n:
+            raise ProofError("directions", "are more than the variables")
         if (len(self.forms) + len(vectors)) * (len(self.monomials[0]) + self.n + len(vectors) + 1) > MOST_NUMBERS:
             raise ProofError("directions", "are too many")
         if not len(vectors):
@@ -183,20 +185,22 @@ class BiconvexProblem:
     def _take(self, polynomials, is_equation):
         """Take these rows, and the objective after them."""
         self.polynomials, self.is_equation = polynomials, is_equation
-        pairs = sorted({pair for terms in polynomials for pair in terms})
+        pairs = sorted({(0, 0), *(pair for terms in polynomials for pair in terms)})
+        places = {pair: u for u, pair in enumerate(pairs)}
         self.monomials = tuple(np.array([pair[side] for pair in pairs]) for side in range(2))
         self.forms = np.zeros((len(polynomials), len(pairs)))
         for k, terms in enumerate(polynomials):
-            exact = [terms.get(pair, Fraction(0)) for pair in pairs]
-            self.forms[k] = [float(a) for a in exact]
-            # slacks may be a little larger than they are, and an objective smaller: by their constant alone
-            if k < len(is_equation) and not is_equation[k] and self.forms[k, 0] < exact[0]:
-                self.forms[k, 0] = up(self.forms[k, 0])
-            elif k == len(is_equation) and self.forms[k, 0] > exact[0]:
-                self.forms[k, 0] = -up(-self.forms[k, 0])
-            if any(Fraction(a) != b for a, b in zip(self.forms[k, 1:].tolist(), exact[1:], strict=True)) or (
-                    k < len(is_equation) and is_equation[k] and Fraction(self.forms[k, 0]) != exact[0]):  # fmt: skip
-                raise ProofError("problem", "numbers of an expression that are added must have a double as their sum")
+            for pair, a in terms.items():
+                near = float(a)
+                self.forms[k, places[pair]] = near
+                # slacks may be a little larger than they are, and an objective smaller: by their constant alone
+                if pair == (0, 0) and not (k < len(is_equation) and is_equation[k]):
+                    if k < len(is_equation) and near < a:
+                        self.forms[k, 0] = up(near)
+                    elif k == len(is_equation) and near > a:
+                        self.forms[k, 0] = -up(-near)
+                elif Fraction(near) != a:
+                    raise ProofError("problem", "numbers of an expression that are added must have a double as sum")
         is_linear = self.monomials[0] == 0
         own = self.forms[:-1]
         self.is_affine = ~(own[:, ~is_linear] != 0).any(axis=1)
@@ -383,6 +387,7 @@ def check_tree(problem, arrays, rule):
     starts = _starts(arrays, "starts", int(np.isin(kinds, (LEAF, CUT)).sum()), ("first", "second", "multipliers"))
     cuts = _starts(arrays, "cuts", int((kinds == CUT).sum()), ("variables", "slopes", "ends"))
     stack, n_leaves, n_certificates, n_cuts = [(problem.low, problem.high)], 0, 0, 0
+    most_depth = min(MOST_DEPTH, MOST_NUMBERS // problem.n)
     for node, (kind, point) in enumerate(zip(splits, points, strict=True)):
         if not stack:
             raise ProofError(f"node {node}", "the tree has ended before")
@@ -391,7 +396,7 @@ def check_tree(problem, arrays, rule):
             first, last = high.copy(), low.copy()
             first[kind], last[kind] = min(high[kind], point), max(low[kind], point)
             stack += [(last, high), (low, first)]
-            if len(stack) >= MOST_DEPTH:
+            if len(stack) >= most_depth:
                 raise ProofError(f"node {node}", "the tree is too deep")
             continue
         if kind == RANGES:
@@ -402,7 +407,7 @@ def check_tree(problem, arrays, rule):
             if pair is None:
                 raise ProofError(f"node {node}", f"row {point:g} does not say that a product is 0")
             stack += [at_zero(j, low, high) for j in reversed(pair)]
-            if len(stack) >= MOST_DEPTH:
+            if len(stack) >= most_depth:
                 raise ProofError(f"node {node}", "the tree is too deep")
             continue
         if kind not in (LEAF, CUT):
@@ -491,7 +496,7 @@ def _starts(arrays, name, count, parts):
     starts, size = arrays[name], len(arrays[parts[0]])
     if any(len(arrays[part]) != size for part in parts):
         raise ProofError(parts[0], f"must be as many as {' and '.join(parts[1:])}")
-    if len(starts) != count + 1 or starts[0] != 0 or starts[-1] != size or (np.diff(starts) < 0).any():
+    if len(starts) != count + 1 or starts[0] != 0 or starts[-1] != size or (starts[1:] < starts[:-1]).any():
         raise ProofError(name, f"must be {count + 1} numbers that rise from 0 to {size}")
     return starts.tolist()
 

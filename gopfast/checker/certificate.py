@@ -237,7 +237,7 @@ class Rest:
                     values[0, place], lost[0, place] = self._endless(0, place, Fraction(added))
                 else:
                     values[0, place], lost[0, place] = self._terms(
-                        self.coefficients[0, place] + added, self._with(added, place), *ranges
+                        self.coefficients[0, place] + added, self._with(added, 0, place), *ranges
                     )
         if np.isneginf(values).any():
             try:
@@ -271,7 +271,7 @@ class Rest:
         own = np.flatnonzero(is_endless & (is_open.any(axis=0) | is_open.any(axis=1)))
         coefficients, error = self.coefficients.copy(), self.error.copy()
         coefficients[0, place] += added
-        error[0, place] = self._with(added, place)
+        error[0, place] = self._with(added, 0, place)
         far = np.where(is_open, np.abs(coefficients) + error, 0.0) * (1 + 4 * UNIT)
         linear, between = far[0, own], (far + far.T)[own]
         between[:, 0] = 0.0
@@ -285,9 +285,9 @@ class Rest:
         values[0, 0] += bound
         return values, lost
 
-    def _with(self, added, place):
-        """Return the error of the coefficient of a monomial (0, place) to which a number is added."""
-        return self.error[0, place] + self.rounding * abs(added) + TINY
+    def _with(self, added, i, j):
+        """Return the error of a monomial's coefficient to which a number is added."""
+        return self.error[i, j] + self.rounding * abs(added) + TINY
 
     def _terms(self, coefficients, error, least, most):
         """Least values of terms, and their errors."""
@@ -298,6 +298,10 @@ class Rest:
 
     def _endless(self, i, j, added):
         """Return the least value of the term of an unbounded monomial, and its error."""
+        near, error = self.coefficients[i, j] + float(added), self._with(float(added), i, j)
+        least, most = (side[i, j] for side in self.ranges)
+        if (near > error and np.isneginf(least)) or (near < -error and np.isposinf(most)):
+            return -np.inf, 0.0
         exact = self.exact(i, j) + added
         if exact == 0:
             return 0.0, 0.0

@@ -33,6 +33,7 @@ from os import PathLike
 import numpy as np
 
 from .errors import ProofError
+from .tuning import MOST_BYTES
 
 FORMAT, VERSION = "gopfast-proof", 7
 INTEGERS, REALS, BYTES = "int32", "float64", "uint8"
@@ -126,6 +127,8 @@ def pack(kind, header, arrays):
 def _joined(archive):
     """Return the arrays of an archive, put together of their parts."""
     parts = {}
+    if sum(member.file_size for member in archive.zip.infolist()) > MOST_BYTES:
+        raise ProofError("file", f"must hold at most {MOST_BYTES:,} bytes")
     if len(set(archive.files)) < len(archive.files):
         raise ProofError("file", "must hold its entries each once")
     for name in archive.files:

@@ -309,7 +309,7 @@ def _nearest_and_error(number):
     try:
         near = float(number)
     except OverflowError:
-        return math.copysign(math.inf, number), 0.0
+        return math.inf if number > 0 else -math.inf, 0.0
     return near, 2 * UNIT * abs(near)
 
 
@@ -507,7 +507,7 @@ def _polynomial(record, place, entry):
     linear, quadratic, others = record.get("lin") or {}, record.get("quad") or [], record.get("terms") or []
     if not isinstance(linear, dict) or not isinstance(quadratic, list) or not isinstance(others, list):
         raise ProofError(entry, "lin must be an object, quad and terms lists")
-    found = [((0, name), a) for name, a in linear.items()]
+    found = [((name,), a) for name, a in linear.items()]
     for row in quadratic:
         if not isinstance(row, list) or len(row) != 3:
             raise ProofError(entry, "quad must be a list of two names and a number each")
@@ -515,11 +515,11 @@ def _polynomial(record, place, entry):
     for row in others:
         if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], list):
             raise ProofError(entry, "terms must be a list of names and a number each")
-        found.append(((0,) * (2 - len(row[0])) + tuple(row[0]), row[1]))
+        found.append((tuple(row[0]), row[1]))
     for names, a in found:
-        if not all(name == 0 or (isinstance(name, str) and name in place) for name in names):
+        if not all(isinstance(name, str) and name in place for name in names):
             raise ProofError(entry, f"has a variable that is none: {names}")
-        pair = tuple(sorted(0 if name == 0 else place[name] for name in names))
+        pair = (0,) * (2 - len(names)) + tuple(sorted(place[name] for name in names))
         terms[pair] = terms.get(pair, Fraction(0)) + Fraction(_number(a))
     return terms
 

@@ -135,7 +135,7 @@ def _joined(archive):
         whole, _, number = name.partition("/")
         parts.setdefault(whole, {})[number] = own = archive[name]
         if not isinstance(own, np.ndarray):
-            raise ProofError(name, "is no array")
+            raise TypeError(f"{name} is no array")
     for name, own in parts.items():
         if "" in own and len(own) > 1 or "" not in own and set(own) != set(map(str, range(len(own)))):
             raise ProofError(name, "its parts are not all there, each once")

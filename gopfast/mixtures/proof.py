@@ -168,7 +168,7 @@ class Statement:
         """
         Bound what rounding in the checker costs the bounds of leaves (L,).
 
-        Per unit of weight, with e the error of a cost that `gopfast.checker.leaf` takes off and r that of its logarithms:
+        Per unit of weight, with e the error of a cost and r that of a logarithm that `gopfast.checker.leaf` takes off:
         10 e and 6 r of margins there, as much at most for what rounding moves itself, and the sums over samples.
         """
         rules = self.bounds.rules

@@ -33,7 +33,7 @@ import numpy as np
 from . import squares
 from .errors import ProofError
 from .rounding import TINY, UNIT, down, up
-from .tuning import TABLE_NUMBERS as MOST_NUMBERS
+from .tuning import CERTIFICATE_NUMBERS, TABLE_NUMBERS as MOST_NUMBERS
 
 
 class Certificates:
@@ -95,6 +95,8 @@ class Certificates:
         """
         self._check(first, second, multipliers)
         n, m = self.n, self.m
+        if len(first) * (n + 1) > CERTIFICATE_NUMBERS:
+            raise ValueError("its multipliers are too many")
         is_single = (second == 0) & (first > 2 * n) & (first <= self.cutoff)
         rows = np.bincount(first[is_single] - 2 * n - 1, multipliers[is_single], m + 1)
         if not np.isfinite(rows).all():
@@ -207,7 +209,7 @@ class Rest:
 
     def __init__(self, coefficients, error, rounding, ranges, exact, mu):
         self.coefficients, self.error, self.rounding, self.exact, self.mu = coefficients, error, rounding, exact, mu
-        self.ranges = ranges
+        self.ranges, self.fractions = ranges, {}
         self.values, self.lost = self._terms(coefficients, error, *ranges)
         is_endless = (np.isinf(ranges[0]) | np.isinf(ranges[1])) & (error != 0)
         # between two squares that are left coefficients need not cancel exactly: rationals take their time
@@ -302,7 +304,9 @@ class Rest:
         least, most = (side[i, j] for side in self.ranges)
         if (near > error and np.isneginf(least)) or (near < -error and np.isposinf(most)):
             return -np.inf, 0.0
-        exact = self.exact(i, j) + added
+        if (i, j) not in self.fractions:
+            self.fractions[i, j] = self.exact(i, j)
+        exact = self.fractions[i, j] + added
         if exact == 0:
             return 0.0, 0.0
         end = float(self.ranges[0 if exact > 0 else 1][i, j])

@@ -12,6 +12,11 @@ MOST_VIOLATION = 1e-6
 # of a table of factors, or of the boxes that wait | numbers | [1, inf) | argument: half a gigabyte of memory
 TABLE_NUMBERS = 2**26
 
+# [certificate] What multipliers prove (V9).
+
+# of the factors that one certificate multiplies | numbers | [1, inf) | argument: a gigabyte of memory
+CERTIFICATE_NUMBERS = 2**24
+
 # [hyperbolas] Tangents (V11).
 
 # of a proof | tangents | [1, inf) | argument: some seconds

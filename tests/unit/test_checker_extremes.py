@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gopfast.checker import ProofError, biconvex, check, file, hyperbolas, squares
+from gopfast.checker import ProofError, biconvex, certificate as certificate_rule, check, file, hyperbolas, squares
 from gopfast.checker.biconvex import BiconvexProblem
 from gopfast.checker.certificate import Certificates
 
@@ -253,10 +253,12 @@ def test_sums_are_no_more_than_the_variables():
                         tangents=empty), RECORD)  # fmt: skip
 
 
-def test_tangents_and_boxes_that_wait_are_limited(monkeypatch):
+def test_tangents_multipliers_and_boxes_that_wait_are_limited(monkeypatch):
     data = proof(RECORD, 0.0, LEAF, ONE, hyperbolas=[0, 0], tangents=[[-2.0, 1.0, 1.0]] * 2)
     deep = proof(RECORD, 0.0, [(0, 0.5)] * 9, [])
-    for module, name, value, given in ((hyperbolas, "MOST_TANGENTS", 1, data), (biconvex, "MOST_NUMBERS", 15, deep)):
+    cases = ((hyperbolas, "MOST_TANGENTS", 1, data), (biconvex, "MOST_NUMBERS", 15, deep),
+             (certificate_rule, "CERTIFICATE_NUMBERS", 2, proof(RECORD, 0.0, LEAF, ONE)))  # fmt: skip
+    for module, name, value, given in cases:
         with pytest.raises(ProofError) as before:
             check(given, RECORD)
         assert not any(word in str(before.value) for word in ("too many", "too deep"))

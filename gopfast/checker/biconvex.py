@@ -41,7 +41,7 @@ from .entries import item, number, numbers
 from .errors import ProofError
 from .hyperbolas import with_tangents
 from .margins import BLUR
-from .products import common_factor, range_of, range_of_sum, taken_apart
+from .products import common_factor, range_of, range_of_sum, rounded, taken_apart
 from .rounding import UNIT, up
 from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION, TABLE_NUMBERS as MOST_NUMBERS
 
@@ -218,11 +218,7 @@ class BiconvexProblem:
 
     def objective(self, z):
         """Evaluate the objective at a point, minimised and rounded up."""
-        if self.pairs:  # each product of a product is rounded once more
-            value, error = _nearest_and_error(_value_at(self.polynomials[-1], self._exactly(z)))
-            return value + error
-        terms = self._terms(z)[-1]
-        return _sum(terms) + 8 * UNIT * _sum(np.abs(terms))
+        return rounded(_value_at(self.polynomials[-1], self._exactly(z)), math.inf)
 
     @np.errstate(all="ignore")  # where bounds are infinite
     def violation(self, z):

@@ -12,12 +12,14 @@ moved to where the rows hold exactly, or left out. A failure is
 Half of the problems are those of `fuzzing/statuses`, within wide, infinite and badly scaled bounds, whose status is
 known by construction, in rationals, or from SCIP: a wrong one is a failure, as is a solution of an infeasible problem.
 A fifth have exponentials, logarithms and powers, `fuzzing/functions`, and are evaluated by mpmath; a third of these
-with proofs that are checked, forged, and searched for where there is none (`fuzzing/function_proofs`).
+with proofs that are checked, forged, and searched for where there is none (`fuzzing/function_proofs`). Of the others a
+share has proofs that are checked and forged, with numbers of any magnitude (`fuzzing/forged_proofs`).
 
-Prints each failure with its seed, and a table of kinds, counts and failures; the exit code is 1 if there was one.
+Prints each failure with its seed, and a table of kinds, counts and failures, and one of forgeries; the exit code is 1
+if there was a failure.
 
 Run: python bench/fuzz_biconvex.py [--seed 1] [--seconds 60] [--number N] [--only SEED] [--statuses SHARE]
-     [--functions SHARE] [--proofs SHARE] [--ends SHARE]
+     [--functions SHARE] [--proofs SHARE] [--ends SHARE] [--forge SHARE]
 """
 
 import argparse
@@ -35,7 +37,7 @@ import gopfast
 from gopfast import BiconvexProblem, Status
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from fuzzing import ends, function_proofs, functions as with_functions, statuses as known_statuses
+from fuzzing import ends, forged_proofs, function_proofs, functions as with_functions, statuses as known_statuses
 
 FEASIBLE = Fraction(1, 10**8)  # documented
 ROUNDING = 1e-12  # of an objective's terms
@@ -580,6 +582,30 @@ def one(seed, scip_share, scip_seconds, audit_share, time_limit):
     return instance.kind, result.status.name, wrong
 
 
+def one_forged(seed, time_limit, counts):
+    """Draw a problem, prove it, check the proof and forge it: kind, status and what is wrong."""
+    rng = np.random.default_rng((seed, 7))
+    instance = draw(rng)
+    points = known_points(instance, rng, 0.0)
+    problem = instance.problem()
+    try:
+        result = function_proofs.solved(problem, seed, 100, time_limit)
+    except gopfast.InputError as error:
+        return instance.kind, "refused", [] if "unbounded" in str(error) else [str(error)]
+    except Exception:
+        return instance.kind, "raised", [traceback.format_exc()]
+    wrong, status = check(instance, result, points), result.status.name
+    if result.proof is None:
+        return instance.kind, f"{status}, not checked", wrong
+    try:
+        gopfast.check(result.proof, problem)
+    except gopfast.ProofError as error:
+        wrong.append(f"its own proof is refused: {error}")
+    if points:
+        wrong += forged_proofs.attack(problem, result.proof.data, fractions(points[0][1]), counts, rng)
+    return instance.kind, f"{status}, checked", wrong
+
+
 def one_with_functions(seed, audit_share, time_limit, proof_share=0.0, end_share=0.0):
     """
     Draw a problem with exponentials, logarithms and powers, solve and check it: kind, status and what is wrong.
@@ -630,12 +656,13 @@ def main():
     parser.add_argument("--functions", type=float, default=0.2, help="share of problems with exponentials and the like")
     parser.add_argument("--proofs", type=float, default=0.3, help="share of these that are proved and checked")
     parser.add_argument("--ends", type=float, default=0.2, help="share of these that end where a power begins")
+    parser.add_argument("--forge", type=float, default=0.1, help="share of the others whose proofs are forged")
     parser.add_argument("--audits", type=float, default=0.5, help="share of problems with an audited search")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of a solve")
     arguments = parser.parse_args()
     seed = arguments.seed if arguments.only is None else arguments.only
     number = 1 if arguments.only is not None else arguments.number
-    counts, statuses, failed = Counter(), Counter(), Counter()
+    counts, statuses, failed, forgeries = Counter(), Counter(), Counter(), Counter()
     seconds = arguments.seconds if arguments.seconds is not None else 60.0 if number is None else np.inf
     end = time.monotonic() + seconds
     while time.monotonic() < end and (number is None or counts.total() < number):
@@ -644,6 +671,8 @@ def main():
             kind, status, wrong = one_with_functions(
                 seed, arguments.audits, arguments.limit, arguments.proofs, arguments.ends
             )
+        elif np.random.default_rng((seed, 6)).random() < arguments.forge:
+            kind, status, wrong = one_forged(seed, arguments.limit, forgeries)
         elif np.random.default_rng((seed, 0)).random() < arguments.statuses:
             kind, status, wrong = one_status(seed, arguments.scip_limit if arguments.scip else 0.0, arguments.limit)
         else:
@@ -664,6 +693,12 @@ def main():
         if kind == "all":
             row = [counts.total(), failed.total(), *(sum(statuses[k, name] for k in kinds) for name in names)]
         print(f"| {kind} | " + " | ".join(map(str, row)) + " |")
+    if forgeries:
+        print("\n| change of a proof that claims too much | " + " | ".join(forged_proofs.VERDICTS) + " |")
+        print("| --- " * (1 + len(forged_proofs.VERDICTS)) + "|")
+        for kind in (*forged_proofs.KINDS, "certificates"):
+            row = [forgeries[kind, verdict] for verdict in forged_proofs.VERDICTS]
+            print(f"| {kind} | " + " | ".join(map(str, row)) + " |")
     sys.exit(1 if failed else 0)
 
 

@@ -73,6 +73,8 @@ def with_proof(problem, result, tolerance, where, seconds=math.inf):
         z = None if result.solution is None else stated(result.solution.z)
         if z is not None and not math.isfinite(own.violation(z)):
             raise Unproved("the solution is outside the domain of a function")
+        if z is not None and not math.isfinite(own.objective(z)):
+            raise Unproved("the solution's objective is too large for a double")
         arrays = prove(own, claimed, result.n_nodes, seconds, z)
     except (Unproved, ProofError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error

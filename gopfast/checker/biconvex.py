@@ -41,7 +41,7 @@ from .entries import item, number, numbers
 from .errors import ProofError
 from .hyperbolas import with_tangents
 from .margins import BLUR
-from .products import common_factor, range_of, range_of_sum, taken_apart
+from .products import common_factor, range_of, range_of_sum, rounded, taken_apart
 from .rounding import UNIT, up
 from .tuning import BICONVEX_DEPTH as MOST_DEPTH, MOST_VIOLATION, TABLE_NUMBERS as MOST_NUMBERS
 
@@ -155,10 +155,12 @@ class BiconvexProblem:
         Raises
         ------
         ProofError
-            If they are of another number of variables, or too many.
+            If they are of another number of variables, or too many: more than these are sums of each other.
         """
         if vectors.shape[1:] != (self.n + 1,):
             raise ProofError("directions", f"must have {self.n + 1} columns")
+        if len(vectors) > self.n:
+            raise ProofError("directions", "are more than the variables")
         if (len(self.forms) + len(vectors)) * (len(self.monomials[0]) + self.n + len(vectors) + 1) > MOST_NUMBERS:
             raise ProofError("directions", "are too many")
         if not len(vectors):
@@ -183,20 +185,22 @@ class BiconvexProblem:
     def _take(self, polynomials, is_equation):
         """Take these rows, and the objective after them."""
         self.polynomials, self.is_equation = polynomials, is_equation
-        pairs = sorted({pair for terms in polynomials for pair in terms})
+        pairs = sorted({(0, 0), *(pair for terms in polynomials for pair in terms)})
+        places = {pair: u for u, pair in enumerate(pairs)}
         self.monomials = tuple(np.array([pair[side] for pair in pairs]) for side in range(2))
         self.forms = np.zeros((len(polynomials), len(pairs)))
         for k, terms in enumerate(polynomials):
-            exact = [terms.get(pair, Fraction(0)) for pair in pairs]
-            self.forms[k] = [float(a) for a in exact]
-            # slacks may be a little larger than they are, and an objective smaller: by their constant alone
-            if k < len(is_equation) and not is_equation[k] and self.forms[k, 0] < exact[0]:
-                self.forms[k, 0] = up(self.forms[k, 0])
-            elif k == len(is_equation) and self.forms[k, 0] > exact[0]:
-                self.forms[k, 0] = -up(-self.forms[k, 0])
-            if any(Fraction(a) != b for a, b in zip(self.forms[k, 1:].tolist(), exact[1:], strict=True)) or (
-                    k < len(is_equation) and is_equation[k] and Fraction(self.forms[k, 0]) != exact[0]):  # fmt: skip
-                raise ProofError("problem", "numbers of an expression that are added must have a double as their sum")
+            for pair, a in terms.items():
+                near = float(a)
+                self.forms[k, places[pair]] = near
+                # slacks may be a little larger than they are, and an objective smaller: by their constant alone
+                if pair == (0, 0) and not (k < len(is_equation) and is_equation[k]):
+                    if k < len(is_equation) and near < a:
+                        self.forms[k, 0] = up(near)
+                    elif k == len(is_equation) and near > a:
+                        self.forms[k, 0] = -up(-near)
+                elif Fraction(near) != a:
+                    raise ProofError("problem", "numbers of an expression that are added must have a double as sum")
         is_linear = self.monomials[0] == 0
         own = self.forms[:-1]
         self.is_affine = ~(own[:, ~is_linear] != 0).any(axis=1)
@@ -214,8 +218,7 @@ class BiconvexProblem:
 
     def objective(self, z):
         """Evaluate the objective at a point, minimised and rounded up."""
-        terms = self._terms(z)[-1]
-        return math.fsum(terms) + 8 * UNIT * math.fsum(np.abs(terms))
+        return rounded(_value_at(self.polynomials[-1], self._exactly(z)), math.inf)
 
     @np.errstate(all="ignore")  # where bounds are infinite
     def violation(self, z):
@@ -237,16 +240,19 @@ class BiconvexProblem:
         floor = np.minimum(np.minimum(coefficient, most), 1.0)
         data = np.maximum(np.maximum(unit, least), np.maximum(floor, np.abs(self.forms[rows, 0])))
         size = np.maximum(np.minimum(np.maximum(greatest, floor), data), 1e-300)
-        slacks = np.array([math.fsum(own) for own in terms])
+        size[np.isinf(size)] = np.nan  # nothing is small beside it
+        slacks = np.array([_sum(own) for own in terms])
         rounding = 8 * UNIT * np.abs(terms).sum(axis=1)
-        for row in np.flatnonzero(~(rounding <= BLUR * size)).tolist():
-            slacks[row], rounding[row] = _nearest_and_error(self._exact_slack(row, z))
+        inexact = np.flatnonzero(~(rounding <= BLUR * size)).tolist()
+        point = self._exactly(z) if inexact else None
+        for row in inexact:
+            slacks[row], rounding[row] = _nearest_and_error(_value_at(self.polynomials[row], point))
         excess = np.where(self.is_equation[rows], np.abs(slacks), -slacks) + rounding
         violations = np.maximum(excess, 0.0) / size
         out = np.maximum(np.maximum(self.low - z, z - self.high), 0.0)
         out /= np.maximum(1.0, np.where(z < self.low, np.abs(self.low), np.abs(self.high)))
         off = max((self._off_function(own, z) for own in self.functions), default=0.0)
-        return float(max(violations.max(initial=0.0), out.max(initial=0.0), off)) * (1 + 1e-12)
+        return float(np.max([violations.max(initial=0.0), out.max(initial=0.0), off])) * (1 + 1e-12)
 
     def _off_function(self, own, z):
         """Bound how far a variable is from the function that it is of another one, from above."""
@@ -257,11 +263,12 @@ class BiconvexProblem:
         size = max(abs(value), min(1.0, largest) if largest > 0 else 1.0)
         return own.off(argument, value) / size * (1 + 1e-12)
 
-    def _exact_slack(self, row, z):
-        point = [Fraction(1), *map(Fraction, z.tolist())]
-        used = np.flatnonzero(self.forms[row]).tolist()
-        first, second = (self.monomials[side].tolist() for side in range(2))
-        return sum((Fraction(self.forms[row, u]) * point[first[u]] * point[second[u]] for u in used), Fraction(0))
+    def _exactly(self, z):
+        """Return 1 and the values of the object's variables and of their products at a point, as fractions."""
+        values = [Fraction(1), *map(Fraction, z[: self.n_given].tolist())]
+        for a, b in self.pairs:
+            values.append(values[a] * values[b])
+        return values
 
     def completed(self, z):
         """Return a point (n,) of one (n_given,) of the object's variables, or of all."""
@@ -271,7 +278,7 @@ class BiconvexProblem:
             for k, (a, b) in enumerate(self.pairs, len(z) + 1):
                 values[k] = values[a] * values[b]
             for k, affine in enumerate(self.sums, self.n - len(self.sums) + 1):
-                values[k] = math.fsum(float(a) * values[i] for i, a in affine.items())
+                values[k] = _sum([float(a) * values[i] for i, a in affine.items()])
         return np.array(values[1:])
 
     def _terms(self, z):
@@ -282,11 +289,23 @@ class BiconvexProblem:
         return np.where(self.forms == 0, 0.0, self.forms * values)
 
 
+def _sum(terms):
+    """Add floats, correctly rounded; not a number where they are too large."""
+    try:
+        return math.fsum(terms)
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def _value_at(polynomial, point):
+    return sum((a * point[i] * point[j] for (i, j), a in polynomial.items() if a), Fraction(0))
+
+
 def _nearest_and_error(number):
     try:
         near = float(number)
     except OverflowError:
-        return math.copysign(math.inf, number), 0.0
+        return math.inf if number > 0 else -math.inf, 0.0
     return near, 2 * UNIT * abs(near)
 
 
@@ -364,6 +383,7 @@ def check_tree(problem, arrays, rule):
     starts = _starts(arrays, "starts", int(np.isin(kinds, (LEAF, CUT)).sum()), ("first", "second", "multipliers"))
     cuts = _starts(arrays, "cuts", int((kinds == CUT).sum()), ("variables", "slopes", "ends"))
     stack, n_leaves, n_certificates, n_cuts = [(problem.low, problem.high)], 0, 0, 0
+    most_depth = min(MOST_DEPTH, MOST_NUMBERS // problem.n)
     for node, (kind, point) in enumerate(zip(splits, points, strict=True)):
         if not stack:
             raise ProofError(f"node {node}", "the tree has ended before")
@@ -372,7 +392,7 @@ def check_tree(problem, arrays, rule):
             first, last = high.copy(), low.copy()
             first[kind], last[kind] = min(high[kind], point), max(low[kind], point)
             stack += [(last, high), (low, first)]
-            if len(stack) >= MOST_DEPTH:
+            if len(stack) >= most_depth:
                 raise ProofError(f"node {node}", "the tree is too deep")
             continue
         if kind == RANGES:
@@ -383,7 +403,7 @@ def check_tree(problem, arrays, rule):
             if pair is None:
                 raise ProofError(f"node {node}", f"row {point:g} does not say that a product is 0")
             stack += [at_zero(j, low, high) for j in reversed(pair)]
-            if len(stack) >= MOST_DEPTH:
+            if len(stack) >= most_depth:
                 raise ProofError(f"node {node}", "the tree is too deep")
             continue
         if kind not in (LEAF, CUT):
@@ -472,7 +492,7 @@ def _starts(arrays, name, count, parts):
     starts, size = arrays[name], len(arrays[parts[0]])
     if any(len(arrays[part]) != size for part in parts):
         raise ProofError(parts[0], f"must be as many as {' and '.join(parts[1:])}")
-    if len(starts) != count + 1 or starts[0] != 0 or starts[-1] != size or (np.diff(starts) < 0).any():
+    if len(starts) != count + 1 or starts[0] != 0 or starts[-1] != size or (starts[1:] < starts[:-1]).any():
         raise ProofError(name, f"must be {count + 1} numbers that rise from 0 to {size}")
     return starts.tolist()
 
@@ -483,7 +503,7 @@ def _polynomial(record, place, entry):
     linear, quadratic, others = record.get("lin") or {}, record.get("quad") or [], record.get("terms") or []
     if not isinstance(linear, dict) or not isinstance(quadratic, list) or not isinstance(others, list):
         raise ProofError(entry, "lin must be an object, quad and terms lists")
-    found = [((0, name), a) for name, a in linear.items()]
+    found = [((name,), a) for name, a in linear.items()]
     for row in quadratic:
         if not isinstance(row, list) or len(row) != 3:
             raise ProofError(entry, "quad must be a list of two names and a number each")
@@ -491,11 +511,11 @@ def _polynomial(record, place, entry):
     for row in others:
         if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], list):
             raise ProofError(entry, "terms must be a list of names and a number each")
-        found.append(((0,) * (2 - len(row[0])) + tuple(row[0]), row[1]))
+        found.append((tuple(row[0]), row[1]))
     for names, a in found:
-        if not all(name == 0 or (isinstance(name, str) and name in place) for name in names):
+        if not all(isinstance(name, str) and name in place for name in names):
             raise ProofError(entry, f"has a variable that is none: {names}")
-        pair = tuple(sorted(0 if name == 0 else place[name] for name in names))
+        pair = (0,) * (2 - len(names)) + tuple(sorted(place[name] for name in names))
         terms[pair] = terms.get(pair, Fraction(0)) + Fraction(_number(a))
     return terms
 

@@ -32,8 +32,8 @@ import numpy as np
 
 from . import squares
 from .errors import ProofError
-from .rounding import UNIT, down, up
-from .tuning import TABLE_NUMBERS as MOST_NUMBERS
+from .rounding import TINY, UNIT, down, up
+from .tuning import CERTIFICATE_NUMBERS, TABLE_NUMBERS as MOST_NUMBERS
 
 
 class Certificates:
@@ -95,8 +95,12 @@ class Certificates:
         """
         self._check(first, second, multipliers)
         n, m = self.n, self.m
+        if len(first) * (n + 1) > CERTIFICATE_NUMBERS:
+            raise ValueError("its multipliers are too many")
         is_single = (second == 0) & (first > 2 * n) & (first <= self.cutoff)
         rows = np.bincount(first[is_single] - 2 * n - 1, multipliers[is_single], m + 1)
+        if not np.isfinite(rows).all():
+            raise ValueError("its multipliers are too large to add up")
         mu = float(rows[m])
         if mu and self.bound is None:
             raise ValueError("a bound is used where none is claimed")
@@ -105,16 +109,22 @@ class Certificates:
         factor, by = self._values(first[~is_single], low, high), multipliers[~is_single]
         left, right = factor * by[:, np.newaxis], self._values(second[~is_single], low, high)
         total, size = left.T @ right, np.abs(left).T @ np.abs(right)
+        # what is 0 for underflow alone counts: by what it is multiplied with, which may be large
+        beside = ((factor != 0) & (by != 0)[:, np.newaxis]).T @ np.abs(right)
         total[at], size[at] = total[at] + own @ forms, size[at] + np.abs(own) @ np.abs(forms)
+        beside[at] += (own != 0).astype(float) @ (forms != 0)
         if mu:
             total[0, 0], size[0, 0] = total[0, 0] + mu * self.bound, size[0, 0] + abs(mu * self.bound)
-        total, size = (part + np.where(self.above, part.T, 0.0) for part in (total, size))
-        total, size = (np.where(self.above | self.diagonal, part, 0.0) for part in (total, size))
+            beside[0, 0] += 1.0
+        total, size, beside = (part + np.where(self.above, part.T, 0.0) for part in (total, size, beside))
+        total, size, beside = (np.where(self.above | self.diagonal, part, 0.0) for part in (total, size, beside))
+        rounding = 2.0 * (len(left) + m + 32) * UNIT
+        error = np.where(beside != 0, rounding * size + TINY * (1.0 + beside), 0.0)
 
         def exact(i, j):
             return self._exact(i, j, factor, by, right, own)
 
-        return Rest(-total, size, 2.0 * (len(left) + m + 32) * UNIT, self._monomials(low, high), exact, mu)
+        return Rest(-total, error, rounding, self._monomials(low, high), exact, mu)
 
     def least(self, first, second, multipliers, low, high, target=None):
         """Return m, rounded down, and the multiplier of L - f; see `rest` and `Rest.least`."""
@@ -185,10 +195,10 @@ class Rest:
 
     Parameters
     ----------
-    coefficients, size : ndarray, shape (n + 1, n + 1)
-        Of the monomials i <= j, and the magnitudes of what was added up for them.
+    coefficients, error : ndarray, shape (n + 1, n + 1)
+        Of the monomials i <= j, and what they may be off; 0 of those alone that nothing was added up for.
     rounding : float
-        Error of a coefficient, relative to its size.
+        Error of a coefficient, relative to the magnitudes of what is added up.
     ranges : (ndarray, ndarray)
         Of the monomials.
     exact : callable
@@ -197,13 +207,13 @@ class Rest:
         The multiplier of L - f in Z.
     """
 
-    def __init__(self, coefficients, size, rounding, ranges, exact, mu):
-        self.coefficients, self.size, self.rounding, self.exact, self.mu = coefficients, size, rounding, exact, mu
-        self.ranges = ranges
-        self.values, self.lost = self._terms(coefficients, size, *ranges)
-        is_endless = (np.isinf(ranges[0]) | np.isinf(ranges[1])) & (size > 0)
+    def __init__(self, coefficients, error, rounding, ranges, exact, mu):
+        self.coefficients, self.error, self.rounding, self.exact, self.mu = coefficients, error, rounding, exact, mu
+        self.ranges, self.fractions = ranges, {}
+        self.values, self.lost = self._terms(coefficients, error, *ranges)
+        is_endless = (np.isinf(ranges[0]) | np.isinf(ranges[1])) & (error != 0)
         # between two squares that are left coefficients need not cancel exactly: rationals take their time
-        has_square = np.diag(coefficients - self._errors(size)) > 0
+        has_square = np.diag(coefficients - error) > 0
         has_square &= np.isinf(ranges[0][0]) | np.isinf(ranges[1][0])
         self.is_put_off = is_endless & np.triu(np.outer(has_square, has_square), 1)
         self.values[self.is_put_off] = -np.inf
@@ -229,7 +239,7 @@ class Rest:
                     values[0, place], lost[0, place] = self._endless(0, place, Fraction(added))
                 else:
                     values[0, place], lost[0, place] = self._terms(
-                        self.coefficients[0, place] + added, self.size[0, place] + abs(added), *ranges
+                        self.coefficients[0, place] + added, self._with(added, 0, place), *ranges
                     )
         if np.isneginf(values).any():
             try:
@@ -261,10 +271,9 @@ class Rest:
         if (is_open & ~(is_endless[:, np.newaxis] | is_endless)).any():
             raise ArithmeticError
         own = np.flatnonzero(is_endless & (is_open.any(axis=0) | is_open.any(axis=1)))
-        coefficients, size = self.coefficients.copy(), self.size.copy()
+        coefficients, error = self.coefficients.copy(), self.error.copy()
         coefficients[0, place] += added
-        size[0, place] += abs(added)
-        error = self._errors(size)
+        error[0, place] = self._with(added, 0, place)
         far = np.where(is_open, np.abs(coefficients) + error, 0.0) * (1 + 4 * UNIT)
         linear, between = far[0, own], (far + far.T)[own]
         between[:, 0] = 0.0
@@ -278,26 +287,33 @@ class Rest:
         values[0, 0] += bound
         return values, lost
 
-    def _errors(self, size):
-        return np.where(size > 0, self.rounding * size + 1e-300, 0.0)
+    def _with(self, added, i, j):
+        """Return the error of a monomial's coefficient to which a number is added."""
+        return self.error[i, j] + self.rounding * abs(added) + TINY
 
-    def _terms(self, coefficients, size, least, most):
+    def _terms(self, coefficients, error, least, most):
         """Least values of terms, and their errors."""
-        far, error = np.maximum(np.abs(least), np.abs(most)), self._errors(size)
+        far = np.maximum(np.abs(least), np.abs(most))
         values = np.minimum(coefficients * least, coefficients * most)
-        return np.where(coefficients == 0, 0.0, values), np.where(error == 0, 0.0, error * far)
+        # products of what is small may be 0
+        return np.where(coefficients == 0, 0.0, values), np.where(error == 0, 0.0, error * far + TINY)
 
     def _endless(self, i, j, added):
         """Return the least value of the term of an unbounded monomial, and its error."""
-        exact = self.exact(i, j) + added
+        near, error = self.coefficients[i, j] + float(added), self._with(float(added), i, j)
+        least, most = (side[i, j] for side in self.ranges)
+        if (near > error and np.isneginf(least)) or (near < -error and np.isposinf(most)):
+            return -np.inf, 0.0
+        if (i, j) not in self.fractions:
+            self.fractions[i, j] = self.exact(i, j)
+        exact = self.fractions[i, j] + added
         if exact == 0:
             return 0.0, 0.0
         end = float(self.ranges[0 if exact > 0 else 1][i, j])
         try:
-            value = float(exact) * end
-        except OverflowError:
+            return float(down(float(exact * Fraction(end)))), 0.0
+        except OverflowError:  # of an end that is infinite, too
             return -np.inf, 0.0
-        return value, 4.0 * UNIT * abs(value)
 
 
 def _product(a, b):

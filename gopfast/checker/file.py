@@ -33,6 +33,7 @@ from os import PathLike
 import numpy as np
 
 from .errors import ProofError
+from .tuning import MOST_BYTES
 
 FORMAT, VERSION = "gopfast-proof", 7
 INTEGERS, REALS, BYTES = "int32", "float64", "uint8"
@@ -126,11 +127,15 @@ def pack(kind, header, arrays):
 def _joined(archive):
     """Return the arrays of an archive, put together of their parts."""
     parts = {}
+    if sum(member.file_size for member in archive.zip.infolist()) > MOST_BYTES:
+        raise ProofError("file", f"must hold at most {MOST_BYTES:,} bytes")
     if len(set(archive.files)) < len(archive.files):
         raise ProofError("file", "must hold its entries each once")
     for name in archive.files:
         whole, _, number = name.partition("/")
-        parts.setdefault(whole, {})[number] = archive[name]
+        parts.setdefault(whole, {})[number] = own = archive[name]
+        if not isinstance(own, np.ndarray):
+            raise TypeError(f"{name} is no array")
     for name, own in parts.items():
         if "" in own and len(own) > 1 or "" not in own and set(own) != set(map(str, range(len(own)))):
             raise ProofError(name, "its parts are not all there, each once")

@@ -21,6 +21,7 @@ from decimal import (
 )
 from functools import lru_cache
 
+from .entries import LARGEST
 from .errors import ProofError
 from .tuning import DIGITS, REMEMBERED
 
@@ -121,7 +122,7 @@ def read(records, place, low):
             raise ProofError(f"function {k}", f"{name!r} is none of {', '.join(NAMES)}")
         if not all(variable in place for variable in own) or own[0] == own[1]:
             raise ProofError(f"function {k}", f"{own} must be two variables")
-        if isinstance(exponent, bool) or not isinstance(exponent, (int, float)) or not math.isfinite(exponent):
+        if isinstance(exponent, bool) or not isinstance(exponent, (int, float)) or not abs(exponent) <= LARGEST:
             raise ProofError(f"function {k}", "its exponent is no number")
         if name == "power" and exponent in (0, 1):
             raise ProofError(f"function {k}", "a power must be neither 0 nor 1")

@@ -16,7 +16,7 @@ from collections import namedtuple
 from fractions import Fraction
 
 from .errors import ProofError
-from .tuning import TABLE_NUMBERS as MOST_NUMBERS
+from .tuning import MOST_TANGENTS, TABLE_NUMBERS as MOST_NUMBERS
 
 
 class Hyperbola(namedtuple("Hyperbola", "x y x_shift y_shift sign constant squares")):
@@ -127,7 +127,7 @@ def with_tangents(problem, rows, vectors):
     m, n = len(problem.is_equation), problem.n
     if vectors.shape != (len(rows), n + 1):
         raise ProofError("tangents", f"must have {n + 1} columns, and a row of the problem each")
-    if (m + len(rows)) * (len(problem.monomials[0]) + n + 1) > MOST_NUMBERS:
+    if len(rows) > MOST_TANGENTS or (m + len(rows)) * (len(problem.monomials[0]) + n + 1) > MOST_NUMBERS:
         raise ProofError("tangents", "are too many")
     if not len(rows):
         return problem

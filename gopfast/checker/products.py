@@ -70,7 +70,7 @@ def range_of_sum(terms):
     for interval, a in terms:
         products = [_product(x, a) for x in interval]
         ends = [_sum(end, own) for end, own in zip(ends, (min(products), max(products)), strict=True)]
-    return _rounded(ends[0], -math.inf), _rounded(ends[1], math.inf)
+    return rounded(ends[0], -math.inf), rounded(ends[1], math.inf)
 
 
 def _sum(x, y):
@@ -95,7 +95,7 @@ def range_of(a, b, is_square):
     ends = [_product(x, y) for x, y in zip(a, a, strict=True)] if is_square else [_product(x, y) for x in a for y in b]
     if is_square and a[0] <= 0 <= a[1]:
         ends.append(Fraction(0))
-    return _rounded(min(ends), -math.inf), _rounded(max(ends), math.inf)
+    return rounded(min(ends), -math.inf), rounded(max(ends), math.inf)
 
 
 def _product(x, y):
@@ -104,7 +104,7 @@ def _product(x, y):
     return x * y if math.isinf(x) or math.isinf(y) else Fraction(x) * Fraction(y)
 
 
-def _rounded(exact, towards):
+def rounded(exact, towards):
     """Round in a direction."""
     try:
         near = float(exact)

@@ -35,5 +35,5 @@ def least(squares, linear, between):
     left = down(squares - (shares.sum(axis=1) * (1 + 2 * (len(root) + 16) * UNIT) + len(root) * TINY))
     if not (left > 0).all():
         return -np.inf
-    lost = linear * (linear / (4.0 * left))
+    lost = 0.25 * (linear * (linear / left))  # four times what is left may be infinite, and hide what is lost
     return -float(lost.sum() * (1 + 2 * (len(root) + 16) * UNIT) + len(root) * TINY)

@@ -9,8 +9,23 @@ MOST_VIOLATION = 1e-6
 
 # [biconvex, certificate, hyperbolas] What multipliers prove (V9), and tangents (V11).
 
-# of a table of factors | numbers | [1, inf) | argument: half a gigabyte of memory
+# of a table of factors, or of the boxes that wait | numbers | [1, inf) | argument: half a gigabyte of memory
 TABLE_NUMBERS = 2**26
+
+# [certificate] What multipliers prove (V9).
+
+# of the factors that one certificate multiplies | numbers | [1, inf) | argument: a gigabyte of memory
+CERTIFICATE_NUMBERS = 2**24
+
+# [hyperbolas] Tangents (V11).
+
+# of a proof | tangents | [1, inf) | argument: some seconds
+MOST_TANGENTS = 2**16
+
+# [file] The format (V1).
+
+# of a proof's arrays | bytes | [1, inf) | argument: memory; a small archive may hold many zeros
+MOST_BYTES = 2**30
 
 # [functions] Functions of one variable (XF3).
 

@@ -11,7 +11,7 @@ import numpy as np
 from gopfast.checker import file, objective, tree
 from gopfast.checker.problem import FREE, NORMAL
 from gopfast.checker.rounding import UNIT
-from gopfast.checker.tuning import MOST_SCALE
+from gopfast.checker.tuning import BLOCK, MOST_SCALE
 from gopfast.checker.verify import Bounds
 from gopfast.mixtures.margins import TOUCHING
 from gopfast.mixtures.pricing.pricing import ComponentPricing
@@ -165,12 +165,19 @@ class Statement:
         return cKDTree(columns.T).query(samples)[1]
 
     def loss(self, slopes, logs, intercepts):
-        """Bound what rounding in the checker costs the bounds of leaves (L,)."""
+        """
+        Bound what rounding in the checker costs the bounds of leaves (L,).
+
+        Per unit of weight, with e the error of a cost and r that of a logarithm that `gopfast.checker.leaf` takes off:
+        10 e and 6 r of margins there, as much at most for what rounding moves itself, and the sums over samples.
+        """
         rules = self.bounds.rules
         y = np.abs(self.bounds.columns - self.reference).max(axis=0)
         sizes = np.abs(slopes[..., : rules.n_columns]) @ y + np.abs(rules.quadratic(slopes)) @ np.square(y)
         sizes += np.abs(logs) + np.abs(intercepts).sum(axis=2)
-        return 8 * (2 * rules.n_columns + 9 + sizes.shape[1]) * UNIT * sizes.max(axis=1) * self.bounds.weights.sum()
+        e, r = 2 * rules.n_columns + 13 + sizes.shape[1], 2 * sizes.shape[1] + 64
+        factor = 20 * e + 12 * r + 4 * (min(BLOCK, len(self.bounds.weights)) + len(self.bounds.weights) // BLOCK + 9)
+        return factor * UNIT * (1 + sizes.max(axis=1)) * self.bounds.weights.sum()
 
     def lost_by_units(self):
         """Bound what rounding the ends of cells in the user's units takes from what normal components cost, in nats."""

@@ -154,3 +154,13 @@ def test_a_proof_claims_what_the_checker_finds_in_its_own_boxes(make, gap, epsil
     found = check(result.proof, *proofs.arguments(problem), problem)
     assert found.lower_bound == pytest.approx(result.lower_bound, abs=1e-12)
     assert found.gap <= max(epsilon, gap)
+
+
+@pytest.mark.parametrize("epsilon", [8.6e-4, 0.00104, 0.0012381656851153762, 0.0016])
+def test_a_proof_of_large_counts_and_weights_has_the_margins_of_the_checker(epsilon):
+    """Those of leaves are nearly as much as the tolerance keeps back: others than the writer reckoned with."""
+    X = [[1007.0, 90.0, 0.0], [3036.0, 95.0, 0.0], [5.0, 97.0, 0.0], [992.0, 30.0, 0.0]]
+    weights = [1.5802482214152884, 1000.0, 1.137778948638799, 1.5145120474302414]
+    problem = gopfast.PoissonMixture(X, 2, sample_weight=weights)
+    result = gopfast.solve(problem, epsilon, proof=True, n_threads=1, log=False)
+    assert check(result.proof, *proofs.arguments(problem), problem).gap <= epsilon + 1e-5

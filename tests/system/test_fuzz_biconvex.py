@@ -1,10 +1,13 @@
 """A fixed part of bench/fuzz_biconvex.py: random problems against exact arithmetic, audited searches among them."""
 
 import importlib.util
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from support.settings import fewer, some
+
+from gopfast.checker import biconvex
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "fuzz_biconvex.py"
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="bench is not part of this tree")
@@ -154,3 +157,17 @@ def test_a_proof_whose_numbers_overflow_is_refused(fuzz):
     """Squares of 1e300 times a variable that a leaf fixes at 0: sums were not a number, and nothing was below 0."""
     kind, status, wrong = fuzz.one_with_functions(140004003, audit_share=0.3, time_limit=60.0, proof_share=0.3)
     assert wrong == [], f"{kind}, {status}"
+
+
+@pytest.mark.parametrize("first", range(0, 8 * fewer(4), 8))
+def test_forged_proofs_are_refused(fuzz, first):
+    counts = Counter()
+    for seed in range(first, first + 8):
+        kind, status, wrong = fuzz.one_forged(seed, 2.0, counts)
+        assert wrong == [], f"seed {seed}, {kind}, {status}"
+    assert sum(n for (_, verdict), n in counts.items() if verdict == "refused") > 100
+
+
+def test_the_forger_finds_a_checker_that_looks_at_no_tree(fuzz, monkeypatch):
+    monkeypatch.setattr(biconvex, "check_tree", lambda *_: 1)
+    assert any(fuzz.one_forged(seed, 2.0, Counter())[2] for seed in range(4))

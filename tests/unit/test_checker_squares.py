@@ -175,4 +175,4 @@ def test_a_term_that_is_too_large_for_a_double_is_no_term_without_an_end(coeffic
     coefficients = np.array([[1.0, 0.0], [0.0, coefficient]])
     ranges = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1.0, top], [0.0, top]])
     with np.errstate(all="ignore"):
-        assert not Rest(coefficients, np.abs(coefficients), 1e-15, ranges, None, 0.0).least() > -np.inf
+        assert not Rest(coefficients, 1e-15 * np.abs(coefficients), 1e-15, ranges, None, 0.0).least() > -np.inf

@@ -46,6 +46,36 @@ def box_of(rng, d, least):
     return low, high
 
 
+def matrix_of(rng, d, least):
+    """A random matrix with eigenvalues between the least one and 1."""
+    U, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    return (U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T
+
+
+def function(C, cuts):
+    """The function that cells bound, at a factor."""
+    return 0.5 * np.linalg.slogdet(C @ C.T)[1] + max(b - 0.5 * (A * (C @ C.T)).sum() for A, b in cuts)
+
+
+def assert_covers(cells, boxes, C, limit):
+    """A factor with a value below the limit lies in an open cell; the bound is below its value."""
+    value, packed = cells.value(C), np.concatenate([C[j:, j] for j in range(len(C))])
+    assert cells.lower <= value + 1e-9
+    if value < limit - 1e-9:
+        assert ((boxes[0] <= packed + 1e-9) & (packed - 1e-9 <= boxes[1])).all(axis=1).any()
+
+
+def covariance_within(slices, labels):
+    """Of the groups that the labels (n,) make, in the coordinates z."""
+    S = np.zeros((len(slices.columns),) * 2)
+    for k in range(3):
+        w = slices.weights * (labels == k)
+        if w.sum() > 0.0:
+            z = slices.columns - (slices.columns @ w / w.sum())[:, None]
+            S += (w * z) @ z.T
+    return S / slices.total
+
+
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(25))
 def test_a_cell_is_below_the_function_at_every_matrix_in_it(seed, d):
@@ -60,8 +90,7 @@ def test_a_cell_is_below_the_function_at_every_matrix_in_it(seed, d):
                 C = np.where(rng.random((d, d)) < 0.5, np.where(rng.random((d, d)) < 0.5, low, high), C)
             values = np.linalg.eigvalsh(C @ C.T)
             if least <= values[0] and values[-1] <= 1.0:
-                told = max(b - 0.5 * (A * (C @ C.T)).sum() for A, b in cuts)
-                exact = 0.5 * np.linalg.slogdet(C @ C.T)[1] + told
+                exact = function(C, cuts)
                 assert bound <= exact + 1e-9 * (1.0 + abs(exact))
                 assert cells.value(C) == pytest.approx(exact, abs=1e-9 * (1.0 + abs(exact)))
 
@@ -92,8 +121,7 @@ def test_a_cell_is_below_the_function_at_every_matrix_that_directions_allow(seed
     n_inside = n_raised = 0
     for _ in range(6):
         cells, cuts, least = cells_of(rng, d)
-        U, _ = np.linalg.qr(rng.standard_normal((d, d)))
-        middle = np.linalg.cholesky((U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T)
+        middle = np.linalg.cholesky(matrix_of(rng, d, least))
         width = 10.0 ** rng.uniform(-3, 0)
         low, high = np.tril(middle - width * rng.random((d, d))), np.tril(middle + width * rng.random((d, d)))
         low[range(d), range(d)] = np.maximum(math.sqrt(least), low.diagonal())
@@ -108,13 +136,13 @@ def test_a_cell_is_below_the_function_at_every_matrix_that_directions_allow(seed
             u /= np.linalg.norm(u)
             widths = [np.square(c.T @ u).sum() for c in inside]
             if widths:
-                least_along = np.quantile(widths, rng.uniform(0.1, 1.0))
-                cells.widen(u, least_along)
-                inside = [c for c, width in zip(inside, widths, strict=True) if width >= least_along]
+                narrowest = np.quantile(widths, rng.uniform(0.1, 1.0))
+                cells.widen(u, narrowest)
+                inside = [c for c, width in zip(inside, widths, strict=True) if width >= narrowest]
         bound = cells.bound_of(low, high)
         n_raised += bound > before + 1e-6
         for c in inside:
-            exact = 0.5 * np.linalg.slogdet(c @ c.T)[1] + max(b - 0.5 * (A * (c @ c.T)).sum() for A, b in cuts)
+            exact = function(c, cuts)
             assert bound <= exact + 1e-9 * (1.0 + abs(exact))
         n_inside += len(inside)
     assert n_inside > 0
@@ -140,16 +168,10 @@ def test_cells_cover_all_factors_that_directions_allow(seed, d):
     if cells.point is not None:
         assert min(u @ cells.point @ u / width for u, width in known) > 0.5
     for _ in range(600):
-        U, _ = np.linalg.qr(rng.standard_normal((d, d)))
-        P = (U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T
-        if any(u @ P @ u < width for u, width in known):
-            continue
-        C = np.linalg.cholesky(P)
-        value, packed = cells.value(C), np.concatenate([C[j:, j] for j in range(d)])
-        n_allowed += 1
-        assert cells.lower <= value + 1e-9
-        if value < -0.3 - 1e-9:
-            assert ((boxes[0] <= packed + 1e-9) & (packed - 1e-9 <= boxes[1])).all(axis=1).any()
+        P = matrix_of(rng, d, least)
+        if all(u @ P @ u >= width for u, width in known):
+            n_allowed += 1
+            assert_covers(cells, boxes, np.linalg.cholesky(P), -0.3)
     assert n_allowed > 5
 
 
@@ -165,13 +187,7 @@ def test_cells_cover_all_factors(seed, d):
         assert cells.lower >= min(before, limit)
     boxes = cells.boxes()
     for _ in range(300):
-        U, _ = np.linalg.qr(rng.standard_normal((d, d)))
-        P = (U * np.exp(rng.uniform(math.log(least), 0.0, d))) @ U.T
-        C = np.linalg.cholesky(P)
-        value, packed = cells.value(C), np.concatenate([C[j:, j] for j in range(d)])
-        assert cells.lower <= value + 1e-9
-        if value < -0.5 - 1e-9:
-            assert ((boxes[0] <= packed + 1e-9) & (packed - 1e-9 <= boxes[1])).all(axis=1).any()
+        assert_covers(cells, boxes, np.linalg.cholesky(matrix_of(rng, d, least)), -0.5)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -288,11 +304,7 @@ def test_parts_of_the_samples_bound_the_least_variance_within(monkeypatch):
     for turn in range(200):
         along = rng.standard_normal(3) @ slices.columns
         labels = rng.integers(0, 3, 90) if turn % 2 else np.digitize(along, [-0.5, 0.5])
-        S = np.zeros((3, 3))
-        for k in range(3):
-            part = slices.columns[:, labels == k]
-            S += len(part.T) * np.cov(part, bias=True) if part.shape[1] > 1 else 0.0
-        assert within <= np.linalg.eigvalsh(S / 90)[0]
+        assert within <= np.linalg.eigvalsh(covariance_within(slices, labels))[0]
     assert within <= least_within(slices.columns, slices.weights, 3, 1.0, 3000) * 1.2
 
 
@@ -304,7 +316,7 @@ def test_no_mixture_is_narrower_than_directions_say(seed):
     slices, rng, found = bound.slices, np.random.default_rng(seed), []
     for direction in rng.standard_normal((40, len(slices.columns))):
         u = direction / np.linalg.norm(direction)
-        found.append((u, least_along(u, slices.columns, bound.share, 3, bound.off)))
+        found.append((u, least_along(u, slices.columns, bound.share, 3, bound.largest, bound.off)))
     assert max(least for _, least in found) > 0.0
     n = len(slices.weights)  # those without weight are left out
     for turn in range(60):
@@ -312,14 +324,9 @@ def test_no_mixture_is_narrower_than_directions_say(seed):
         if turn % 2:  # in order along a direction
             labels = np.empty(n, dtype=int)
             labels[np.argsort(found[turn % 40][0] @ slices.columns)] = np.sort(rng.integers(0, 3, n))
-        S = np.zeros((len(slices.columns),) * 2)
-        for k in range(3):
-            w = slices.weights * (labels == k)
-            if w.sum() > 0.0:
-                z = slices.columns - (slices.columns @ w / w.sum())[:, None]
-                S += (w * z) @ z.T
+        S = covariance_within(slices, labels)
         for u, least in found:
-            assert least <= u @ S @ u / slices.total * (1.0 + 1e-12)
+            assert least <= u @ S @ u * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("rough", [1e-3, 0.02])

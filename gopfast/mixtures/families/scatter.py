@@ -90,7 +90,7 @@ def least_within(
     return heap[0][0] * (1.0 - ROUNDING)
 
 
-def least_along(direction, columns, share, n_groups, off):
+def least_along(direction, columns, share, n_groups, largest, off):
     """
     Return the least variance within groups along one direction, rounded down, in squared units of the columns.
 
@@ -103,12 +103,11 @@ def least_along(direction, columns, share, n_groups, off):
         Their shares of the total weight.
     n_groups : int
         Number of components K.
-    off : ndarray, shape (d,)
-        How far off the columns' entries may be.
+    largest, off : ndarray, shape (d,)
+        Magnitudes of the columns' entries, and how far off these may be.
     """
-    magnitude = np.abs(direction)
-    lost = (1.0 + ROUNDING) * float(magnitude @ off)
-    root = max(0.0, _root_along(direction, columns, share, n_groups, np.abs(columns).max(axis=1)) - lost)
+    lost = (1.0 + ROUNDING) * float(np.abs(direction) @ off)
+    root = max(0.0, _root_along(direction, columns, share, n_groups, largest) - lost)
     return root * root * (1.0 - ROUNDING)
 
 

@@ -32,7 +32,6 @@ from gopfast.mixtures.shared.tuning import (
     ASKING,
     CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
-    CELLS_AT_ONCE,
     EARLY,
     EXACTLY,
     FINE,
@@ -74,7 +73,8 @@ class FactorBound(KnownCovariances):
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
-        self.share, self.off = slices.weights / slices.weights.sum(), slices.off.max(axis=1)
+        self.share = slices.weights / slices.weights.sum()
+        self.largest, self.off = np.abs(slices.columns).max(axis=1), slices.off.max(axis=1)
         gathers = prices is not None and prices.gathered is not None
         self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
         self.estimates = Estimates(slices, self.epsilon, plan)
@@ -92,7 +92,7 @@ class FactorBound(KnownCovariances):
             self.waiting = [i for i in self.waiting if i != index]
         else:
             before = self.cells.n_cells
-            most = min(CELLS_AT_ONCE, max(1, self.n_told - self.cells.n_cells))
+            most = max(1, self.n_told - before)
             reason = self.cells.search(self._level(), most, ASKING, self.skip, end_of_step(deadline))
             self._count((self.cells.n_cells - before) * (self.cells.n_cuts + self.cells.n_directions))
             self.skip = False
@@ -266,7 +266,7 @@ class FactorBound(KnownCovariances):
         values, vectors = np.linalg.eigh(P)
         for value, direction in zip(values, vectors.T, strict=True):
             direction = np.ascontiguousarray(direction)
-            least = least_along(direction, slices.columns, self.share, slices.n_components, self.off)
+            least = least_along(direction, slices.columns, self.share, slices.n_components, self.largest, self.off)
             if least > NARROWER * value:
                 self.cells.widen(self.axes.T @ direction, least * (1.0 - SLACK))
                 found = True

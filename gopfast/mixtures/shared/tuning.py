@@ -111,8 +111,6 @@ STARTS = (1.0, 0.5, 0.02)
 
 # [factors] Cells of a Cholesky factor, and searches.
 
-# between looks at what was learnt | cells | [1, inf) | argument: less than a second
-CELLS_AT_ONCE = 4096
 # of what the least cell lacks, that the function itself lacks where a search is asked for | part | (0, 1] |
 # docs/notebook/shared_parameters.md
 ASKING = 0.5

@@ -50,6 +50,7 @@ from gopfast.mixtures.tuning import (
     MOST_CHAINED,
     MOST_POINTS,
     MOST_PRICED,
+    MOST_PRICED_ROUGHLY,
     NODES_OF_A_BATCH,
     PATIENCE,
     REDUCED_FROM,
@@ -683,11 +684,11 @@ class RoughPrices(Mechanism):
     @staticmethod
     def learner(plan, solution, limit, rough):
         """Return the Learner of the plan of such a mixture, which may lose so many nats."""
-        if len(plan.priced) == 1:
+        if plan.family.data.n_samples <= MOST_PRICED_ROUGHLY:
+            one = plan.family.one_component(plan.problem)  # of all samples: what summaries lose is more than it may
             return PricingBound(
-                plan.family, plan.priced[0], solution, limit, threads=plan.threads, hasty=True, rough=rough,
-                rounds=False,
-            )  # fmt: skip
+                plan.family, one, solution, limit, threads=plan.threads, hasty=True, rough=rough, rounds=False
+            )
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads)
 
 

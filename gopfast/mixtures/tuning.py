@@ -4,6 +4,9 @@
 
 # samples of which there are prices, one for each | samples | [0, inf) | docs/notebook/groups.md
 MOST_PRICED = 20_000
+# the same where the bound may lose something, and no tree looks cells up | samples | [0, inf) |
+# docs/notebook/shared_parameters.md
+MOST_PRICED_ROUGHLY = 200_000
 # samples of which there are chains: a cell takes passes over all of them | samples | [0, inf) | docs/notebook/chains.md
 MOST_CHAINED = 1_500
 # of their summaries, where there are more | points | [0, inf) | not measured

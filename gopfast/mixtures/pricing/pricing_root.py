@@ -47,6 +47,7 @@ from gopfast.mixtures.pricing.tuning import (
     ROOT_MOST_ADDED as MOST_ADDED,
     ROOT_MOST_TURNS as MOST_TURNS,
     ROOT_N_ROUNDS as N_ROUNDS,
+    ROUGH_ACCURACY,
     ROUGH_FINEST,
     SHARE_OF_EXCESS,
     SHARE_OF_GAP,
@@ -156,7 +157,10 @@ class PricingBound(Learner):
             logs = np.log(solution[: self.n_components][used])[:, None] - costs
         top = logs.max(axis=0)
         self.prices = -(top + np.log(np.exp(logs - top).sum(axis=0)))
+        self.totalled = None, 0.0  # the last prices whose total was asked for, and it
         self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
+        if self.is_rough:
+            self.master.accuracy = ROUGH_ACCURACY
         self.sigma, self.draws, self.is_cut_short = 0.0, True, False
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
@@ -177,7 +181,9 @@ class PricingBound(Learner):
     @property
     def total(self):
         """At most sum w lambda plus the family's constant, of the samples."""
-        return self.total_at(self.prices)
+        if self.totalled[0] is not self.prices:
+            self.totalled = self.prices, self.total_at(self.prices)
+        return self.totalled[1]
 
     def total_at(self, prices):
         """Return the same at other prices (N,)."""
@@ -515,5 +521,5 @@ def less(total, saved):
 def total_of(weights, prices, constant):
     """At most sum w lambda plus a constant."""
     terms = weights * prices
-    size = math.fsum(np.abs(terms)) + abs(constant)
+    size = float(np.abs(terms).sum()) + abs(constant)
     return math.fsum([*terms, constant]) - 4e-16 * size

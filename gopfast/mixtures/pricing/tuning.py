@@ -47,6 +47,9 @@ HASTY = 0.5
 FINEST = 5e-4
 # of what a rough bound may lose, to which prices are found at the least | part | (0, 1] | not measured
 ROUGH_FINEST = 0.1
+# Newton decrement at which prices of a rough bound are good enough | the barrier's weight | (0, inf) |
+# docs/notebook/shared_parameters.md
+ROUGH_ACCURACY = 0.5
 # that they may lose, of how far the bound by prices is from the limit | part | (0, 1) | docs/notebook/prices.md
 SHARE_OF_GAP = 0.25
 # that suprema may lose, of how far the bound by prices is above the limit | part | (0, 1) |

@@ -27,6 +27,7 @@ cdef class Master:
     cdef real total_weight
     cdef readonly real weight           # of the barrier in the end, and whether a deadline came before
     cdef readonly bint is_cut_short
+    cdef public real accuracy           # Newton decrement at which the last weight's problem is solved, of that weight
     cdef readonly index n_steps         # Newton steps, and evaluations of all atoms' columns, so far
     cdef readonly index n_evaluations
     cdef Arena arena

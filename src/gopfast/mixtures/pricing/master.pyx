@@ -84,6 +84,7 @@ cdef class Master:
         self.stride = price_scratch_size(padded, 1)
         self.capacity = self.group_capacity = 0
         self.n_steps = self.n_evaluations = 0
+        self.accuracy = AT_LAST
 
     cdef int lay_out(self, index n_atoms, index n_groups) except -1:
         cdef size_t N = self.N, P = self.w.shape[0], A = n_atoms, G = n_groups, M = A + G, R = 2 * M
@@ -206,9 +207,9 @@ cdef class Master:
         for _turn in range(N_STEPS):
             final = weight <= last
             promised = self.newton(weight)
-            if final and not promised > AT_LAST * weight:
+            if final and not promised > self.accuracy * weight:
                 break
-            moved = promised > AT_LAST * weight and self.search(promised, weight)
+            moved = promised > self.accuracy * weight and self.search(promised, weight)
             if final and not moved:
                 break
             if clock() > deadline:

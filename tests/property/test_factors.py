@@ -247,7 +247,7 @@ def test_rough_searches_prove_less_than_is_attained(seed, n):
         known, _ = slices.known(root @ root.T + 0.2 * np.eye(d))
         found = RoughSearch(1.0, known, 0.0, 1e-4, plan, rough * W, PriceMaker(misled, meter), n_starts=4)
         while not (found.is_over or found.done):
-            found.go_on(20.0)
+            found.go_on(time.monotonic() + 100.0)
         attained, local = [found.upper], MixturePrimal(known, 1)
         for _ in range(6):
             means = known.data.arrays()[0][:d, rng.integers(known.data.n_samples, size=3)].T
@@ -339,7 +339,7 @@ def test_rough_searches_lose_about_what_they_may(rough):
         made_of = slices.known(A)[0], 0.0, 1e-4, plan_of(problem).of_fixed(hasty=True), rough * slices.total, prices
         found = RoughSearch(1.0, *made_of, n_starts=4)
         while not found.is_over:
-            found.go_on(20.0)
+            found.go_on(time.monotonic() + 100.0)
         # prices themselves lose some of few samples
         assert 0.0 < found.missing <= (2.0 * rough + 0.01) * slices.total
 

@@ -89,7 +89,7 @@ class FactorBound(KnownCovariances):
         elif self.waiting:
             index = self.waiting[0]
             self._go_on(index, deadline)
-            self.waiting = [i for i in self.waiting if i != index]
+            self.waiting = [i for i in self.waiting if i != index or self._is_cut_short(i)]
         else:
             before = self.cells.n_cells
             most = max(1, self.n_told - before)
@@ -327,6 +327,11 @@ class FactorBound(KnownCovariances):
         """Whether what the search behind a vertex lacks is a good part of what all is missing, and was not spared."""
         vertex = self.vertices[index]
         return vertex.missing > FINE * (self.limit - self.lower) and not vertex.search.spared
+
+    def _is_cut_short(self, index):
+        """Whether the search behind a vertex has not come to its first bound by prices."""
+        search = self.vertices[index].search
+        return isinstance(search, RoughSearch) and search.bound is not None and not math.isfinite(search.bound.lower)
 
     def _apart(self, A):
         """Return how far each vertex is from A, relative to it."""

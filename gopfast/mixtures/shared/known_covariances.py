@@ -7,7 +7,6 @@ Theory: (T6) and (T8) of docs/theory/shared.md, (TF3) of docs/theory/factors.md.
 """
 
 import math
-import time
 from functools import partial
 
 import numpy as np
@@ -23,7 +22,6 @@ from gopfast.mixtures.shared.tuning import (
     MOST_SAMPLES,
     MOST_VERTICES,
     N_STARTS,
-    TURN,
     VERTEX_FIRST_NODES as FIRST_NODES,
     VERTEX_VAGUE as VAGUE,
 )
@@ -113,7 +111,7 @@ class KnownCovariances(Learner):
             vertex.search, vertex.n_searches = self._search(vertex), vertex.n_searches + 1
         search = vertex.search
         before = search.n_terms
-        self.n_passes += search.go_on(max(0.0, TURN * (deadline - time.monotonic())))
+        self.n_passes += search.go_on(deadline)
         self.n_terms += search.n_terms - before
         K, d = self.slices.n_components, len(vertex.A)
         vertex.means = search.solution[K : K + K * d].reshape(K, d) @ vertex.back.T

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gopfast.mixtures.shared.shared import FixedSearch
-from gopfast.mixtures.shared.tuning import AS_NODES, MOST_LOST, SPARED, VAGUELY
+from gopfast.mixtures.shared.tuning import AS_NODES, MOST_LOST, SPARED, TURN, VAGUELY
 from gopfast.search.meter import Meter
 
 
@@ -54,11 +54,12 @@ class RoughSearch(FixedSearch):
         self.part = part
         self.bound = None
 
-    def go_on(self, seconds):
+    def go_on(self, deadline):
         """Go on with prices, first of all find the solution that they begin with; returns the passes that this took."""
-        end, passes = time.monotonic() + seconds, 0
+        now, passes = time.monotonic(), 0
+        end = now + TURN * (deadline - now)
         if self.bound is None:
-            passes = super().go_on(seconds)
+            passes = super().go_on(deadline)
             self.is_over = self.done  # of groups, samples may still say more
             if self.done or not math.isfinite(self.upper):
                 return int(self.part * passes)
@@ -72,7 +73,7 @@ class RoughSearch(FixedSearch):
         with self.prices.meter:
             more = True
             while more and self.missing > self.rough and time.monotonic() < end:
-                more = bound.step(end)
+                more = bound.step(deadline)  # what it does not come to in its turn it does in the next
                 self.lower = max(self.lower, bound.lower)
         self.prices.meter.count(terms=bound.n_terms - terms)
         self.is_over = not more or not self.missing > self.rough

@@ -108,9 +108,9 @@ class FixedSearch:
         self.n_nodes = self.n_passes = 0
         self.done = False
 
-    def go_on(self, seconds):
-        """Bound as many nodes again as before; returns the passes that this took."""
-        before = self.n_passes
+    def go_on(self, deadline):
+        """Bound as many nodes again as before, in a part of the time until a deadline; returns passes that it took."""
+        before, seconds = self.n_passes, max(0.0, TURN * (deadline - time.monotonic()))
         reason = self.search.resume(seconds, self.n_nodes + max(self.first_nodes, self.n_nodes))
         if reason == Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -179,7 +179,7 @@ class SharedBound(Learner):
         else:
             return False
         before = chosen.n_terms
-        self.n_passes += chosen.go_on(max(0.0, TURN * (deadline - time.monotonic())))
+        self.n_passes += chosen.go_on(deadline)
         self.n_terms += chosen.n_terms - before
         least = self.least()
         self.lower = max(self.lower, least.bound)

@@ -25,6 +25,9 @@ FARTHEST = 3.0
 
 # of the tolerance, to which mixtures of fixed parameter are solved | part | (0, 1) | not measured
 EXACT = 0.125
+
+# [shared, rough_search] The same.
+
 # of the time that is left, which a search may take before another has its turn | part | (0, 1] | not measured
 TURN = 0.2
 

@@ -682,13 +682,16 @@ class RoughPrices(Mechanism):
         return plan.has(Factors) and not plan.without & {Pricing.name, Groups.name}
 
     @staticmethod
-    def learner(plan, solution, limit, rough):
-        """Return the Learner of the plan of such a mixture, which may lose so many nats."""
+    def learner(plan, solution, limit, rough, lift=None):
+        """Return the Learner of the plan of such a mixture, which may lose so many nats; `lift` of its prices (n,)."""
         if plan.family.data.n_samples <= MOST_PRICED_ROUGHLY:
             one = plan.family.one_component(plan.problem)  # of all samples: what summaries lose is more than it may
-            return PricingBound(
+            bound = PricingBound(
                 plan.family, one, solution, limit, threads=plan.threads, hasty=True, rough=rough, rounds=False
             )
+            if lift is not None:
+                bound.begin_lifted(lift)
+            return bound
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads)
 
 

@@ -239,8 +239,8 @@ def test_rough_searches_prove_less_than_is_attained(seed, n):
     slices, plan, meter = engine.family(problem).slices(), plan_of(problem).of_fixed(hasty=True), Meter()
     W, d = slices.total, len(slices.columns)
 
-    def misled(plan, solution, limit, rough):
-        return RoughPrices.learner(plan, solution, limit + 0.1 * W, rough)
+    def misled(plan, solution, limit, rough, lift=None):
+        return RoughPrices.learner(plan, solution, limit + 0.1 * W, rough, lift)
 
     for turn, rough in enumerate((1e-3, 0.02)):
         root = rng.standard_normal((d, d)) * rng.choice([0.5, 2.0])

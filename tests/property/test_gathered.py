@@ -145,8 +145,8 @@ def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeyp
     slices, meter = engine.family(problem).slices(), Meter()
     W, d, raised = slices.total, len(slices.columns), (1e-3, 0.1, 0.5)[seed % 3]
 
-    def misled(plan, solution, limit, rough):
-        return RoughPrices.learner(plan, solution, limit + raised * W, rough)
+    def misled(plan, solution, limit, rough, lift=None):
+        return RoughPrices.learner(plan, solution, limit + raised * W, rough, lift)
 
     plan = plan_of(problem).of_fixed(hasty=True)
     gathering = Gathering(slices, 1e-4, plan, PriceMaker(misled, Meter(), meter))

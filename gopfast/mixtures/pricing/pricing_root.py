@@ -14,6 +14,7 @@ from gopfast.mixtures.pricing.margins import SUMMED
 from gopfast.mixtures.pricing.master import Master
 from gopfast.mixtures.pricing.price_cell import MOST_CURVED_COSTS
 from gopfast.mixtures.pricing.pricing import ComponentPricing
+from gopfast.mixtures.pricing.raised_prices import RaisedPrices
 from gopfast.mixtures.pricing.tuning import (
     CLIMBED,
     COARSE,
@@ -28,6 +29,7 @@ from gopfast.mixtures.pricing.tuning import (
     LATER,
     LEAST_FINER,
     LIFT,
+    LIFTED,
     LONGEST_WAIT,
     LOOKED_AT_FROM,
     MORE_CELLS,
@@ -48,6 +50,7 @@ from gopfast.mixtures.pricing.tuning import (
     ROOT_MOST_TURNS as MOST_TURNS,
     ROOT_N_ROUNDS as N_ROUNDS,
     ROUGH_ACCURACY,
+    ROUGH_DRAWS,
     ROUGH_FINEST,
     SHARE_OF_EXCESS,
     SHARE_OF_GAP,
@@ -156,12 +159,13 @@ class PricingBound(Learner):
         with np.errstate(divide="ignore"):
             logs = np.log(solution[: self.n_components][used])[:, None] - costs
         top = logs.max(axis=0)
-        self.prices = -(top + np.log(np.exp(logs - top).sum(axis=0)))
+        self.prices = self.own = -(top + np.log(np.exp(logs - top).sum(axis=0)))
         self.totalled = None, 0.0  # the last prices whose total was asked for, and it
         self.master = Master(self.weights, self.prices + SHIFT, self.pricing)
         if self.is_rough:
-            self.master.accuracy = ROUGH_ACCURACY
+            self.master.accuracy, self.n_draws = ROUGH_ACCURACY, min(self.n_draws, ROUGH_DRAWS)
         self.sigma, self.draws, self.is_cut_short = 0.0, True, False
+        self.is_near = False  # prices are as good as the master problem's of the solution's components
         self.lower = -math.inf
         self.root = [side[None] for side in self.pricing.root()]
         self.cells, self.table_total, self.phase = None, -math.inf, Phase.PRICES
@@ -332,7 +336,9 @@ class PricingBound(Learner):
 
     def _improve_once(self, tolerance, deadline):
         """Find prices for the atoms at hand, and more atoms; whether there were any."""
-        self.solve_master(tolerance, deadline)
+        if not self.is_near:
+            self.solve_master(tolerance, deadline)
+        self.is_near = False
         self.pricing.set_prices(self.prices)
         if time.monotonic() > deadline:
             return True
@@ -483,6 +489,26 @@ class PricingBound(Learner):
     def begin_at(self, prices, points):
         """Begin with prices (N,) that are nearly the best, and with the atoms (A, n) that they are for."""
         self.prices, self.points, self.begun = prices, points, True
+
+    @property
+    def lift(self):
+        """What the prices (N,) are above -log p of the solution."""
+        return self.prices - self.own
+
+    def begin_lifted(self, lift):
+        """
+        Begin with prices so much (N,) above -log p of the solution, unless they lose much.
+
+        They are made such that all its components save the same.
+        """
+        used = self.solution[: self.n_components]
+        costs = np.array([self.pricing.costs_at(point)[0] for point in self.points])
+        raised = RaisedPrices(costs, np.log(used[used > 0.0]), self.weights, lift)
+        for _, prices, values in raised.equal(np.zeros(len(costs)), math.inf, few=True):
+            near, sigma = prices, values.max()
+        if self.limit - (self.total_at(near) - self.n_components * sigma) < LIFTED * self.tolerance:
+            self.prices, self.sigma, self.is_near = near, sigma, True
+            self.multipliers = np.ones(len(costs))
 
     def begin(self, prices, points, low, high):
         """Begin with known prices, atoms, and cells (m, n), (m, n): no solution below the limit lies elsewhere."""

@@ -29,6 +29,8 @@ class RaisedPrices:
         Logarithms of the components' weights.
     weights : ndarray, shape (n,)
         Of the samples.
+    lift : ndarray, shape (n,), optional
+        What is added to -log p before anything else.
 
     Attributes
     ----------
@@ -38,7 +40,7 @@ class RaisedPrices:
         Of the components.
     """
 
-    def __init__(self, costs, logs, weights):
+    def __init__(self, costs, logs, weights, lift=None):
         self.costs, self.weights = costs, weights
         parts = logs[:, None] - costs
         top = parts.max(axis=0)
@@ -48,6 +50,7 @@ class RaisedPrices:
         self.own = -(top + np.log(total))
         self.labels, self.rest = parts.argmax(axis=0), np.maximum(1.0 - parts.max(axis=0), 1e-300)
         self.masses = parts @ weights
+        self.base = self.own if lift is None else self.own + lift
 
     @property
     def size(self):
@@ -57,14 +60,14 @@ class RaisedPrices:
     def drawn(self, places):
         """Return the same of some samples (m,), whose weights stand for all."""
         some = object.__new__(RaisedPrices)
-        some.costs, some.own = self.costs[:, places], self.own[places]
+        some.costs, some.own, some.base = self.costs[:, places], self.own[places], self.base[places]
         some.labels, some.rest, some.masses = self.labels[places], self.rest[places], self.masses
         some.weights = self.weights[places] * (math.fsum(self.weights) / math.fsum(self.weights[places]))
         return some
 
     def at(self, each, ambiguous):
         """Return prices (n,): `each` (K,) above -log p, less where a sample of several components lost that much."""
-        return self.own + np.minimum(each[self.labels], self._most(ambiguous))
+        return self.base + np.minimum(each[self.labels], self._most(ambiguous))
 
     def _most(self, ambiguous):
         """Return up to where prices above -log p (n,) lose no more of a sample."""

@@ -50,6 +50,12 @@ ROUGH_FINEST = 0.1
 # Newton decrement at which prices of a rough bound are good enough | the barrier's weight | (0, inf) |
 # docs/notebook/shared_parameters.md
 ROUGH_ACCURACY = 0.5
+# that prices carried over may lose, of what a rough bound may, so that none are looked for | part | (0, 1) |
+# docs/notebook/shared_parameters.md
+LIFTED = 0.2
+# starts of ascents for a rough bound: cells find what they miss | starts | [1, inf) |
+# docs/notebook/shared_parameters.md
+ROUGH_DRAWS = 8
 # that they may lose, of how far the bound by prices is from the limit | part | (0, 1) | docs/notebook/prices.md
 SHARE_OF_GAP = 0.25
 # that suprema may lose, of how far the bound by prices is above the limit | part | (0, 1) |

@@ -40,6 +40,7 @@ from gopfast.mixtures.shared.tuning import (
     LEAST_AIMED,
     LEAST_COST,
     LEAST_ROUGH,
+    LIKE,
     MOST_AIMED,
     N_LINES,
     NARROWER,
@@ -80,6 +81,7 @@ class FactorBound(KnownCovariances):
         self.estimates = Estimates(slices, self.epsilon, plan)
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
+        self.lifted = None  # a matrix, and what prices of all samples were above -log p there
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
@@ -186,7 +188,18 @@ class FactorBound(KnownCovariances):
             if search is not None:
                 vertex.back = np.linalg.pinv(B)
                 return search
+        if self._rough() and self.lifted is not None and _apart(vertex.A, self.lifted[0]) < LIKE:
+            asked["lift"] = self.lifted[1]
         return super()._search(vertex, **asked)
+
+    def _go_on(self, index, deadline):
+        """Go on with the search behind a vertex, and keep the prices of all samples that it has come to."""
+        super()._go_on(index, deadline)
+        vertex = self.vertices[index]
+        if isinstance(vertex.search, RoughSearch) and vertex.search.is_over:
+            if vertex.search.lift is not None and vertex.search.part == 1.0:
+                self.lifted = vertex.A, vertex.search.lift
+            vertex.search.lift = None
 
     def _asked(self, A):
         """Return the nats that a search at a precision has to prove, for the matrix it is asked for."""
@@ -335,10 +348,14 @@ class FactorBound(KnownCovariances):
 
     def _apart(self, A):
         """Return how far each vertex is from A, relative to it."""
-        others = self._matrices().reshape(-1, *A.shape)
-        return np.abs(np.linalg.solve(A[None], others) - np.eye(len(A))).max(axis=(1, 2))
+        return _apart(A, self._matrices().reshape(-1, *A.shape))
 
     def _nearest(self, A):
         """Return the vertex whose means a search at A begins with."""
         known = [vertex.means is not None for vertex in self.vertices]  # not of lines
         return int(np.argmin(np.where(known, self._apart(A), math.inf)))
+
+
+def _apart(A, others):
+    """Return how far matrices (..., d, d) are from one (d, d), relative to it."""
+    return np.abs(np.linalg.solve(A, others) - np.eye(len(A))).max(axis=(-2, -1))

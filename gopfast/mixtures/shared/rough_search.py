@@ -43,15 +43,22 @@ class RoughSearch(FixedSearch):
         Part that it may lose of what its optimum is above that.
     lost, part : float
         As of `FixedSearch`.
+    lift : ndarray, shape (n,), optional
+        What prices of a mixture like it were above -log p of the samples.
+
+    Attributes
+    ----------
+    lift : ndarray or None
+        The same of its own prices, once it is over.
     """
 
     def __init__(
         self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, part=1.0,
-        **primal,
+        lift=None, **primal,
     ):  # fmt: skip
         super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
         self.rough, self.prices, self.asked, self.sparing, self.lost = rough, prices, asked, spared, lost
-        self.part = part
+        self.part, self.lift = part, lift
         self.bound = None
 
     def go_on(self, deadline):
@@ -67,7 +74,7 @@ class RoughSearch(FixedSearch):
             before, optimum = self.rough, self.upper + self.shift + self.lost
             self.rough = allowed(before, optimum, self.asked, self.sparing, self._total())
             self.spared = self.rough > before
-            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self._tolerance())
+            self.bound = self.prices.learner(self.plan, self.solution, self.upper, self._tolerance(), self.lift)
         bound = self.bound
         before, terms = bound.n_passes, bound.n_terms
         with self.prices.meter:
@@ -78,6 +85,7 @@ class RoughSearch(FixedSearch):
         self.prices.meter.count(terms=bound.n_terms - terms)
         self.is_over = not more or not self.missing > self.rough
         if self.is_over:
+            self.lift = getattr(bound, "lift", None)
             self.bound = self.search = None  # their memory goes
         return int(self.part * (passes + bound.n_passes - before))
 

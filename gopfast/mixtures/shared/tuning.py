@@ -119,6 +119,9 @@ STARTS = (1.0, 0.5, 0.02)
 ASKING = 0.5
 # searches whose precisions differ by less are one | relative | (0, 1) | not measured
 SAME_PRECISION = 1e-6
+# prices of all samples are carried over to a precision that differs by less | relative | (0, inf) |
+# docs/notebook/shared_parameters.md
+LIKE = 1.0
 # of all that is missing, the part from which on what a search lacks is worth more of it | part | (0, 1) | not measured
 FINE = 0.25
 # largest eigenvalues of precisions at which searches are made, the first that says enough | that of the incumbent's |

@@ -152,7 +152,7 @@ SHARPER = 0.25
 # rule out wider matrices up to a few thousandths
 FLATTER = 0.9
 # of searches of multiples of the unit matrix, before there are cells | steps | [1, inf) | not measured
-N_LINES = 4
+N_LINES = 2
 # a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
 # docs/notebook/shared_parameters.md
 STALLED = 0.1

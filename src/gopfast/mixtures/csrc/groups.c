@@ -141,3 +141,36 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
     }
     exponentials(limits, out);
 }
+
+CLONES
+void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, const pass_costs *costs,
+                        const pass_costs *rounding, const groups_limits *limits, groups_cut *cut)
+{
+    const double least = limits->least_exponent, largest_exponent = limits->largest_exponent;
+    for (ptrdiff_t start = first; start < last; start += GROUPS_LANES) {
+        const double *price = samples->prices + start, *weight = samples->weights + start;
+        double cost[GROUPS_LANES], error[GROUPS_LANES];
+        const ptrdiff_t n = cut->n;
+        EACH cost[l] = -costs->offsets[0], error[l] = rounding->offsets[0];
+        for (int j = 0; j < d; j++) {
+            const double *x = samples->columns + j * samples->stride + start;
+            const double center = costs->centers[j], linear = costs->linear[j], quadratic = costs->quadratic[j];
+            const double e1 = rounding->linear[j], e2 = rounding->quadratic[j];
+            EACH
+            {
+                const double z = x[l] - center, size = fabs(z);
+                cost[l] += z * (linear + quadratic * z);
+                error[l] += size * (e1 + e2 * size);
+            }
+        }
+        EACH
+        {
+            const double y = (price[l] - cost[l]) + (error[l] + fabs(price[l]) * 0x1p-50);
+            const double u = exponential(smallest(largest_exponent, largest(least, y))) * (1 + 64 * UNIT);
+            cut->node[n + l] = -1 - (start + l), cut->weight[n + l] = weight[l];
+            cut->mean[n + l] = cut->low[n + l] = cut->high[n + l] = y;
+            cut->variance[n + l] = 0.0, cut->most[n + l] = cut->least[n + l] = u;
+        }
+        cut->n = n + (last - start < GROUPS_LANES ? last - start : GROUPS_LANES);
+    }
+}

@@ -40,16 +40,25 @@ typedef struct { double least_exponent, largest_exponent, near; } groups_limits;
 
 /* What is known over the groups of a cell's cut: (capacity,) each, GROUPS_LANES more than there are groups. */
 typedef struct {
-    ptrdiff_t n; /* groups */
-    ptrdiff_t *node;
+    ptrdiff_t n; /* groups, or samples */
+    ptrdiff_t *node; /* -1 - i: the i-th sample, which is a group of its own */
     double *weight, *mean, *variance, *low, *high, *most, *least;
     double *lost; /* scratch: by each, of `groups_sum` */
 } groups_cut;
 
 typedef struct { double value, mass, lost; } groups_sums;
 
+/* Samples in the order of the groups: columns have `stride` doubles each, and all have GROUPS_LANES more than there are
+   samples. */
+typedef struct { const double *columns, *weights, *prices; ptrdiff_t stride; } groups_samples;
+
 void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
                   const groups_limits *limits, groups_known *out);
+
+/* Adds samples from the first up to the last to a cut, of which nothing is lost: y is rounded as csrc/price_kernel.h does.
+ */
+void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, const pass_costs *costs,
+                        const pass_costs *rounding, const groups_limits *limits, groups_cut *cut);
 
 /* No groups, whose sums are nothing, behind those of the cut: what follows goes by blocks of GROUPS_LANES. */
 void groups_pad(groups_cut *cut);
@@ -62,6 +71,7 @@ void groups_shares(const groups_cut *cut, double s, double *full, double *inner)
 void groups_sum(groups_cut *cut, double s, double log_s, groups_sums *out);
 /* Moments at the groups' means, in columns that count min(1, s most): statistics are x, and x^2 where F > d. OUT: parts'
    masses, first (F,), inner_first (F,) and second (F, F), of which the upper triangle is filled. */
-void groups_moments(const groups_cut *cut, const double *rows, int d, int F, const double *centers, double s,
-                    double *mass, double *saturated, double *inner, double *first, double *inner_first, double *second);
+void groups_moments(const groups_cut *cut, const double *rows, const groups_samples *samples, int d, int F,
+                    const double *centers, double s, double *mass, double *saturated, double *inner, double *first,
+                    double *inner_first, double *second);
 #endif

@@ -102,8 +102,9 @@ void add_moments(const some *at, int F, double (*first)[GROUPS_LANES], double (*
 }
 
 CLONES
-void groups_moments(const groups_cut *cut, const double *rows, int d, int F, const double *centers, double s,
-                    double *mass, double *saturated, double *inner, double *first, double *inner_first, double *second)
+void groups_moments(const groups_cut *cut, const double *rows, const groups_samples *samples, int d, int F,
+                    const double *centers, double s, double *mass, double *saturated, double *inner, double *first,
+                    double *inner_first, double *second)
 {
     const int n_rows = groups_n_rows(d), n_second = F * (F + 1) / 2, L = GROUPS_LANES;
     double firsts[MOST_STATISTICS][GROUPS_LANES], inners[MOST_STATISTICS][GROUPS_LANES];
@@ -118,16 +119,25 @@ void groups_moments(const groups_cut *cut, const double *rows, int d, int F, con
     for (ptrdiff_t i = 0; i < cut->n; i++) {
         const double tau = s * cut->most[i], share = cut->weight[i] * smallest(1.0, tau);
         const ptrdiff_t node = cut->node[i];
-        const double *row = rows + (node - node % L) * n_rows + node % L + GROUPS_CENTER * L;
         if (!(share > 0) || share < LITTLE * all) continue;
         all += share;
         ends += tau >= 1 ? cut->weight[i] : 0.0;
         at.mass[lane] = share, at.inner[lane] = tau >= 1 ? 0.0 : share;
         rest += at.inner[lane];
-        for (int j = 0; j < d; j++) {
-            const double x = row[j * L] - centers[j], mean_xi = row[(d + j) * L];
-            at.phi[j][lane] = x + mean_xi;
-            if (F > d) at.phi[d + j][lane] = x * (x + 2 * mean_xi) + row[(2 * d + j) * L];
+        if (node < 0) {
+            const double *sample = samples->columns - 1 - node;
+            for (int j = 0; j < d; j++) {
+                const double x = sample[j * samples->stride] - centers[j];
+                at.phi[j][lane] = x;
+                if (F > d) at.phi[d + j][lane] = x * x;
+            }
+        } else {
+            const double *row = rows + (node - node % L) * n_rows + node % L + GROUPS_CENTER * L;
+            for (int j = 0; j < d; j++) {
+                const double x = row[j * L] - centers[j], mean_xi = row[(d + j) * L];
+                at.phi[j][lane] = x + mean_xi;
+                if (F > d) at.phi[d + j][lane] = x * (x + 2 * mean_xi) + row[(2 * d + j) * L];
+            }
         }
         if (++lane == L) {
             add_moments(&at, F, firsts, inners, seconds);

@@ -16,8 +16,8 @@ cdef extern from "groups.h" nogil:
         GROUPS_CENTER
     # What is known of y over some groups, the cut of one cell: (capacity,) each.
     ctypedef struct groups_cut:
-        index n         # groups
-        index *node
+        index n         # groups, or samples
+        index *node     # -1 - i: the i-th sample in the order of the groups
         real *weight
         real *mean
         real *variance
@@ -26,6 +26,11 @@ cdef extern from "groups.h" nogil:
         real *most      # the mean of exp(y) is at most this,
         real *least     # and at least this
         real *lost      # scratch
+    ctypedef struct groups_samples:
+        const real *columns
+        const real *weights
+        const real *prices
+        index stride
     int groups_n_rows(int d)
 
 # Sorts samples from the first up to the last so far that the middle one parts them in their widest coordinate.
@@ -41,7 +46,8 @@ cdef class SampleGroups:
     cdef readonly index n_samples, n_nodes
     cdef real[:, ::1] columns           # (d, n)
     cdef real[::1] weights
-    cdef real[:, ::1] ordered_columns   # (d, n), these, the weights and the prices in the order of the groups
+    # (d, n + GROUPS_LANES), these, the weights and the prices in the order of the groups
+    cdef real[:, ::1] ordered_columns
     cdef real[::1] ordered_weights
     cdef real[::1] ordered_prices
     cdef index[::1] order               # (n,) samples, those of every group one after the other
@@ -57,5 +63,12 @@ cdef class SampleGroups:
     cdef int level_of(self, index node) noexcept nogil
     # First of the eight children of a node, -1: it has none.
     cdef index children(self, index node) noexcept nogil
+    cdef groups_samples samples(self) noexcept nogil
+    # Samples of a group of the last level.
+    cdef index n_of(self, index node) noexcept nogil
+    # OUT: adds these to a cut, at these costs.
+    cdef void add_samples(
+        self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut
+    ) noexcept nogil
     # OUT: adds the eight groups from this one on to a cut, at these costs.
     cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut) noexcept nogil

@@ -34,6 +34,8 @@ cdef extern from "groups.h" nogil:
         double least_exponent
         double largest_exponent
         double near
+    void groups_add_samples(const groups_samples *samples, index first, index last, int d, const pass_costs *costs,
+                            const pass_costs *rounding, const groups_limits *limits, groups_cut *cut)
     void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
                       const groups_limits *limits, groups_known *out)
 
@@ -122,8 +124,10 @@ cdef class SampleGroups:
         """Make the groups of the next level; whether there are more."""
         if self.n_made < self.n_levels:
             self.divide(self.points)
-            ordered = np.ascontiguousarray(np.asarray(self.columns)[:, self.order])
-            weights = np.ascontiguousarray(np.asarray(self.weights)[self.order])
+            ordered = np.zeros((self.n_columns, self.n_samples + GROUPS_LANES))
+            ordered[:, :self.n_samples] = np.asarray(self.columns)[:, self.order]
+            weights = np.zeros(self.n_samples + GROUPS_LANES)
+            weights[:self.n_samples] = np.asarray(self.weights)[self.order]
             self.measure(self.n_made, ordered, weights)
             self.n_made += 1
             if self.n_made == self.n_levels:
@@ -220,7 +224,9 @@ cdef class SampleGroups:
         at_once : bool
             Of all levels; else `price` does it for one at a time.
         """
-        self.ordered_prices = np.ascontiguousarray(np.asarray(prices, dtype=np.float64)[self.order])
+        found = np.zeros(self.n_samples + GROUPS_LANES)
+        found[:self.n_samples] = np.asarray(prices, dtype=np.float64)[self.order]
+        self.ordered_prices = found
         self.n_priced = 0
         while at_once and self.price():
             pass
@@ -363,6 +369,27 @@ cdef class SampleGroups:
             cut.least[n], cut.most[n] = known.least[lane], known.most[lane]
             n += 1
         cut.n = n
+
+    cdef groups_samples samples(self) noexcept nogil:
+        cdef groups_samples found
+        found.columns, found.stride = &self.ordered_columns[0, 0], self.ordered_columns.shape[1]
+        found.weights, found.prices = &self.ordered_weights[0], &self.ordered_prices[0]
+        return found
+
+    cdef index n_of(self, index node) noexcept nogil:
+        cdef index i = node - self.begins[self.n_levels - 1]
+        return self.end_of(self.n_levels - 1, i) - self.end_of(self.n_levels - 1, i - 1)
+
+    cdef void add_samples(
+        self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut
+    ) noexcept nogil:
+        cdef int last = self.n_levels - 1
+        cdef index i = node - self.begins[last]
+        cdef groups_limits limits
+        cdef groups_samples samples = self.samples()
+        limits.least_exponent, limits.largest_exponent, limits.near = LEAST_EXPONENT, LARGEST_EXPONENT, NEAR
+        groups_add_samples(&samples, self.end_of(last, i - 1), self.end_of(last, i), self.n_columns, costs, rounding,
+                           &limits, cut)
 
     def ordered(self):
         """The samples (n,) in the order of the groups: neighbours follow each other."""

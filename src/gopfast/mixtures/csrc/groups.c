@@ -12,6 +12,10 @@
 static inline double largest(double a, double b) { return a > b ? a : b; }
 static inline double smallest(double a, double b) { return a < b ? a : b; }
 
+/* Where a loop over the lanes is taken for one over something else. */
+typedef double lanes __attribute__((vector_size(8 * GROUPS_LANES)));
+static inline lanes load(const double *p) { lanes v; memcpy(&v, p, sizeof v); return v; }
+
 /* exp(x), |x| <= 700, to 8 units in the last place. x = n log 2 + r, |r| <= 0.3466; Taylor to r^13, remainder 4e-18. */
 static inline double exponential(double x)
 {
@@ -54,11 +58,11 @@ void exponentials(const groups_limits *limits, groups_known *known)
     }
 }
 
-CLONES
-void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
-                  const groups_limits *limits, groups_known *out)
+static inline __attribute__((always_inline))
+void block(const double *rows, const int d, const int product, const pass_costs *costs, const pass_costs *rounding,
+           const groups_limits *limits, groups_known *out)
 {
-    const int D = 2 * d + 1;
+    const int D = 2 * d + 1, nothing = 2 * d - 1; /* a product's square, whose slope is 0 */
     const double *center = rows + GROUPS_CENTER * GROUPS_LANES, *mean_xi = center + d * GROUPS_LANES;
     const double *mean_square = mean_xi + d * GROUPS_LANES, *gamma = mean_square + d * GROUPS_LANES;
     const double *delta = gamma + d * GROUPS_LANES, *least = delta + d * GROUPS_LANES;
@@ -68,7 +72,8 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
     const double *kappa = rows + GROUPS_KAPPA * GROUPS_LANES, *sizes = rows + GROUPS_SIZE * GROUPS_LANES;
     double slope[2 * MOST_COLUMNS + 1][GROUPS_LANES]; /* of y by xi, xi^2 and e */
     double base[GROUPS_LANES], size[GROUPS_LANES], reach[GROUPS_LANES], moved[GROUPS_LANES];
-    double lo[GROUPS_LANES], hi[GROUPS_LANES], mid[GROUPS_LANES], sum[GROUPS_LANES], V[GROUPS_LANES];
+    double lo[GROUPS_LANES], hi[GROUPS_LANES], mid[GROUPS_LANES], V[GROUPS_LANES];
+    lanes all = {0};
     /* what a product adds to the costs' slopes by its factors, and to how far it is from its center */
     double tilt[MOST_COLUMNS][GROUPS_LANES], farther[MOST_COLUMNS][GROUPS_LANES];
     const double by_product = product ? costs->linear[2] : 0.0;
@@ -122,14 +127,18 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
             hi[l] += largest(largest(at0, at1), at2);
         }
     }
-    EACH V[l] = 0.0;
+#pragma GCC unroll 8
     for (int a = 0; a < D; a++) {
-        EACH sum[l] = 0.0;
-        for (int b = 0; b < a; b++, cov += GROUPS_LANES)
-            EACH sum[l] += cov[l] * slope[b][l];
-        EACH V[l] += slope[a][l] * (2.0 * sum[l] + cov[l] * slope[a][l]);
-        cov += GROUPS_LANES;
+        const double *line = cov + a * (a + 1) / 2 * GROUPS_LANES;
+        if (product && a == nothing) continue;
+        lanes sum = {0};
+        const lanes own = load(slope[a]);
+#pragma GCC unroll 8
+        for (int b = 0; b < a; b++)
+            if (!product || b != nothing) sum += load(line + b * GROUPS_LANES) * load(slope[b]);
+        all += own * (2.0 * sum + load(line + a * GROUPS_LANES) * own);
     }
+    memcpy(V, &all, sizeof all);
     EACH
     {
         const double error = moved[l] * (1.0 + 0x1p-40) + 128.0 * UNIT * size[l] + kappa[l] * reach[l];
@@ -140,6 +149,17 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
         out->mean[l] = m, out->low[l] = least_y, out->high[l] = top;
     }
     exponentials(limits, out);
+}
+
+/* Constant numbers of columns let the compiler unroll the loops over them. */
+CLONES
+void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
+                  const groups_limits *limits, groups_known *out)
+{
+    if (product) block(rows, 3, 1, costs, rounding, limits, out);
+    else if (d == 2) block(rows, 2, 0, costs, rounding, limits, out);
+    else if (d == 3) block(rows, 3, 0, costs, rounding, limits, out);
+    else block(rows, d, 0, costs, rounding, limits, out);
 }
 
 CLONES

@@ -347,6 +347,8 @@ cdef class SampleGroups:
         found = np.linalg.solve(matrices, np.asarray(right)[:, :, None])[:, :, 0]
         found[:, 1:1 + d] /= np.asarray(widths)
         found[:, 1 + d:] /= np.square(np.asarray(widths))
+        if self.product:  # the kernel takes no square of it
+            found[:, D] = 0.0
         return np.ascontiguousarray(np.where(np.isfinite(found), found, 0.0))
 
     cdef void add(

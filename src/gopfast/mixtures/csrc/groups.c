@@ -170,7 +170,8 @@ void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_
     for (ptrdiff_t start = first; start < last; start += GROUPS_LANES) {
         const double *price = samples->prices + start, *weight = samples->weights + start;
         double cost[GROUPS_LANES], error[GROUPS_LANES];
-        const ptrdiff_t n = cut->n;
+        double *y = cut->sample_y + cut->n_blocks * GROUPS_LANES, *u = cut->sample_u + cut->n_blocks * GROUPS_LANES;
+        double *w = cut->sample_weight + cut->n_blocks * GROUPS_LANES;
         EACH cost[l] = -costs->offsets[0], error[l] = rounding->offsets[0];
         for (int j = 0; j < d; j++) {
             const double *x = samples->columns + j * samples->stride + start;
@@ -185,12 +186,11 @@ void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_
         }
         EACH
         {
-            const double y = (price[l] - cost[l]) + (error[l] + fabs(price[l]) * 0x1p-50);
-            const double u = exponential(smallest(largest_exponent, largest(least, y))) * (1 + 64 * UNIT);
-            cut->node[n + l] = -1 - (start + l), cut->weight[n + l] = weight[l];
-            cut->mean[n + l] = cut->low[n + l] = cut->high[n + l] = y;
-            cut->variance[n + l] = 0.0, cut->most[n + l] = cut->least[n + l] = u;
+            y[l] = (price[l] - cost[l]) + (error[l] + fabs(price[l]) * 0x1p-50);
+            u[l] = exponential(smallest(largest_exponent, largest(least, y[l]))) * (1 + 64 * UNIT);
+            w[l] = weight[l];
         }
-        cut->n = n + (last - start < GROUPS_LANES ? last - start : GROUPS_LANES);
+        for (ptrdiff_t l = last - start; l < GROUPS_LANES; l++) y[l] = -INFINITY, u[l] = w[l] = 0.0;
+        cut->start[cut->n_blocks++] = start;
     }
 }

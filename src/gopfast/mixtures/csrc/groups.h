@@ -38,12 +38,15 @@ typedef struct {
    least scale of a column makes 1 of; a mean of exp(y) up to `near` above the mean of y is bounded by the variance. */
 typedef struct { double least_exponent, largest_exponent, near; } groups_limits;
 
-/* What is known over the groups of a cell's cut: (capacity,) each, GROUPS_LANES more than there are groups. */
+/* What is known over the groups of a cell's cut: (capacity,) each, GROUPS_LANES more than there are groups; and of samples
+   that are in the place of groups, in blocks of GROUPS_LANES neighbours, of which the last ones may count nothing. */
 typedef struct {
-    ptrdiff_t n; /* groups, or samples */
-    ptrdiff_t *node; /* -1 - i: the i-th sample, which is a group of its own */
+    ptrdiff_t n; /* groups */
+    ptrdiff_t *node;
     double *weight, *mean, *variance, *low, *high, *most, *least;
     double *lost; /* scratch: by each, of `groups_sum` */
+    ptrdiff_t n_blocks, *start; /* first sample of each block */
+    double *sample_weight, *sample_y, *sample_u; /* (n_blocks, GROUPS_LANES), y and exp(y), rounded up */
 } groups_cut;
 
 typedef struct { double value, mass, lost; } groups_sums;
@@ -55,8 +58,7 @@ typedef struct { const double *columns, *weights, *prices; ptrdiff_t stride; } g
 void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
                   const groups_limits *limits, groups_known *out);
 
-/* Adds samples from the first up to the last to a cut, of which nothing is lost: y is rounded as csrc/price_kernel.h does.
- */
+/* Adds samples from the first up to the last to a cut, of which nothing is lost: y is rounded as csrc/price_kernel.h does. */
 void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, const pass_costs *costs,
                         const pass_costs *rounding, const groups_limits *limits, groups_cut *cut);
 

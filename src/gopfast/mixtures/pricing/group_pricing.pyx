@@ -86,7 +86,8 @@ cdef class GroupedPricing(ComponentPricing):
 
     cdef int lay_out_groups(self) except -1:
         cdef Arena arena = Arena()
-        cdef size_t n = self.groups.n_nodes + self.groups.n_samples // SAMPLES_OF_ONE + 2 * GROUPS_LANES
+        cdef size_t n = self.groups.n_nodes + GROUPS_LANES
+        cdef size_t m = self.groups.n_samples // (SAMPLES_OF_ONE * GROUPS_LANES) + 1    # blocks of samples
         cdef Grouping *mine
         cdef groups_cut *cut
         cdef int thread
@@ -98,12 +99,15 @@ cdef class GroupedPricing(ComponentPricing):
                 mine = &self.groupings[thread]
                 cut = &mine.cut
                 mine.blocks = <index *> arena.take_bytes(
-                    (self.groups.n_nodes // GROUPS_LANES + self.groups.n_samples // SAMPLES_OF_ONE + 1) * sizeof(index))
+                    (n // GROUPS_LANES + m) * sizeof(index))
                 mine.divided = <unsigned char *> arena.take_bytes(self.groups.n_nodes)
                 cut.node = <index *> arena.take_bytes(n * sizeof(index))
                 cut.weight, cut.mean, cut.variance = arena.take(n), arena.take(n), arena.take(n)
                 cut.low, cut.high, cut.most, cut.lost = arena.take(n), arena.take(n), arena.take(n), arena.take(n)
                 cut.least = arena.take(n)
+                cut.start = <index *> arena.take_bytes(m * sizeof(index))
+                cut.sample_weight, cut.sample_y = arena.take(m * GROUPS_LANES), arena.take(m * GROUPS_LANES)
+                cut.sample_u = arena.take(m * GROUPS_LANES)
         return 0
 
     def set_prices(self, prices, bint at_once=True):
@@ -186,6 +190,8 @@ cdef class GroupedPricing(ComponentPricing):
             return ComponentPricing.most_saved(self, at)
         for i in range(mine.cut.n):
             most = max(most, mine.cut.high[i])
+        for i in range(mine.cut.n_blocks * GROUPS_LANES):
+            most = max(most, mine.cut.sample_y[i])
         return most
 
     cdef void begin(self, Grouping *mine) noexcept nogil:
@@ -207,7 +213,7 @@ cdef class GroupedPricing(ComponentPricing):
         cdef index i, first = cut.n, n = cut.n
         if block < 0:
             self.groups.add_samples(-1 - block, &at.costs, &at.rounding, cut)
-            at.n_terms += cut.n - first
+            at.n_terms += self.groups.n_blocks_of(-1 - block) * GROUPS_LANES
             return
         self.groups.add(block, &at.costs, &at.rounding, cut)
         mine.n_groups += GROUPS_LANES
@@ -234,7 +240,7 @@ cdef class GroupedPricing(ComponentPricing):
             ComponentPricing.run(self, at)
             return
         at.n_passes += 1
-        mine.cut.n = 0
+        mine.cut.n = mine.cut.n_blocks = 0
         for i in range(mine.n_blocks):
             self.add(at, mine, mine.blocks[i])
         for _round in range(MOST_ROUNDS):
@@ -267,12 +273,13 @@ cdef class GroupedPricing(ComponentPricing):
             n_lossy += cut.lost[i] > 0
         each = 0.5 * most / max(n_lossy, 1)
         for i in range(cut.n):
-            if cut.lost[i] > each and cut.node[i] >= 0 and not mine.is_full:
+            if cut.lost[i] > each and not mine.is_full:
                 child = self.groups.children(cut.node[i])
                 if child >= 0:
                     cost = GROUPS_LANES * SAMPLES_OF_A_GROUP
                 else:
-                    child, cost = -1 - cut.node[i], self.groups.n_of(cut.node[i]) * SAMPLES_OF_ONE
+                    child = -1 - cut.node[i]
+                    cost = self.groups.n_blocks_of(cut.node[i]) * GROUPS_LANES * SAMPLES_OF_ONE
                 if mine.cost + cost <= self.groups.n_samples:
                     mine.divided[cut.node[i]] = 1
                     mine.blocks[mine.n_blocks] = child

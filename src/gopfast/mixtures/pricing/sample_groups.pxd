@@ -16,8 +16,8 @@ cdef extern from "groups.h" nogil:
         GROUPS_CENTER
     # What is known of y over some groups, the cut of one cell: (capacity,) each.
     ctypedef struct groups_cut:
-        index n         # groups, or samples
-        index *node     # -1 - i: the i-th sample in the order of the groups
+        index n         # groups
+        index *node
         real *weight
         real *mean
         real *variance
@@ -26,6 +26,11 @@ cdef extern from "groups.h" nogil:
         real *most      # the mean of exp(y) is at most this,
         real *least     # and at least this
         real *lost      # scratch
+        index n_blocks  # of GROUPS_LANES samples each, in the place of groups
+        index *start
+        real *sample_weight
+        real *sample_y
+        real *sample_u
     ctypedef struct groups_samples:
         const real *columns
         const real *weights
@@ -64,8 +69,8 @@ cdef class SampleGroups:
     # First of the eight children of a node, -1: it has none.
     cdef index children(self, index node) noexcept nogil
     cdef groups_samples samples(self) noexcept nogil
-    # Samples of a group of the last level.
-    cdef index n_of(self, index node) noexcept nogil
+    # Blocks of samples of a group of the last level.
+    cdef index n_blocks_of(self, index node) noexcept nogil
     # OUT: adds these to a cut, at these costs.
     cdef void add_samples(
         self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut

@@ -378,9 +378,10 @@ cdef class SampleGroups:
         found.weights, found.prices = &self.ordered_weights[0], &self.ordered_prices[0]
         return found
 
-    cdef index n_of(self, index node) noexcept nogil:
-        cdef index i = node - self.begins[self.n_levels - 1]
-        return self.end_of(self.n_levels - 1, i) - self.end_of(self.n_levels - 1, i - 1)
+    cdef index n_blocks_of(self, index node) noexcept nogil:
+        cdef int last = self.n_levels - 1
+        cdef index i = node - self.begins[last]
+        return (self.end_of(last, i) - self.end_of(last, i - 1) + GROUPS_LANES - 1) // GROUPS_LANES
 
     cdef void add_samples(
         self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut
@@ -417,6 +418,7 @@ cdef class SampleGroups:
         at.centers, at.linear, at.quadratic, at.offsets = &values[0, 0], &values[1, 0], &values[2, 0], &values[3, 0]
         moved.centers, moved.linear, moved.quadratic = &errors[0, 0], &errors[1, 0], &errors[2, 0]
         moved.offsets = &errors[3, 0]
+        cut.n_blocks = 0
         cut.n, cut.node, cut.weight, cut.mean, cut.variance = 0, &nodes[0], &out[0, 0], &out[1, 0], &out[2, 0]
         cut.low, cut.high, cut.most, cut.lost, cut.least = &out[3, 0], &out[4, 0], &out[5, 0], &out[6, 0], &out[7, 0]
         for i in range(0, n, 8):

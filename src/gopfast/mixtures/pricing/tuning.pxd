@@ -145,7 +145,7 @@ cdef extern from *:
     # docs/notebook/groups.md
     index SAMPLES_OF_A_GROUP "12L"
     # what a sample among groups costs, in samples of a pass over them all | samples | [1, inf) | not measured
-    index SAMPLES_OF_ONE "2L"
+    index SAMPLES_OF_ONE "4L"
     # of Newton's method to the scale s of a column | steps | [1, inf) | argument: any s gives a bound (U2)
     int MOST_ROOT_STEPS "50"
     # at which these end | relative change of s | (0, 1) | argument: any s gives a bound (U2)

@@ -144,7 +144,8 @@ cdef extern from *:
     # what a group costs, in samples of a pass over them all; `grouped` has the same | samples | [1, inf) |
     # docs/notebook/groups.md
     index SAMPLES_OF_A_GROUP "12L"
-    # what a sample among groups costs, in samples of a pass over them all | samples | [1, inf) | not measured
+    # what a sample in the place of a group costs, in samples of a pass over them all | samples | [1, inf) |
+    # docs/notebook/groups.md
     index SAMPLES_OF_ONE "4L"
     # of Newton's method to the scale s of a column | steps | [1, inf) | argument: any s gives a bound (U2)
     int MOST_ROOT_STEPS "50"

@@ -49,16 +49,15 @@ cdef class SampleGroups:
     cdef readonly bint product          # whether the third column is the product of the first two
     cdef object points                  # (n, d) while there are more to make
     cdef readonly index n_samples, n_nodes
-    cdef real[:, ::1] columns           # (d, n)
-    cdef real[::1] weights
-    # (d, n + GROUPS_LANES), these, the weights and the prices in the order of the groups
+    # (d, n + GROUPS_LANES), the weights and the prices, in the order of the groups made so far
     cdef real[:, ::1] ordered_columns
     cdef real[::1] ordered_weights
     cdef real[::1] ordered_prices
     cdef index[::1] order               # (n,) samples, those of every group one after the other
     cdef real[::1] rows                 # (n_nodes / 8, n_rows, 8): the children of the root, theirs, and so on
     cdef index[::1] begins              # (n_nodes + 1,) of each level: first block
-    cdef int divide(self, const real[:, ::1] points) except -1
+    cdef int sort(self) except -1
+    cdef int divide(self, const real[:, ::1] points, index[::1] order) except -1
     cdef real *row_of(self, int level, index g) noexcept nogil
     cdef void measure(self, int level, const real[:, ::1] columns, const real[::1] weights) noexcept nogil
     cdef real from_center(self, const real *at, const real[:, ::1] columns, int j, index i) noexcept nogil

@@ -104,7 +104,6 @@ cdef class SampleGroups:
         if product and len(columns) != 3:
             raise ValueError("a product is the third of three columns")
         self.product = product
-        self.columns, self.weights = np.ascontiguousarray(columns), np.ascontiguousarray(weights)
         self.n_columns, self.n_samples = columns.shape
         if self.n_columns > MOST_COLUMNS:
             raise ValueError(f"at most {MOST_COLUMNS} columns")
@@ -116,6 +115,10 @@ cdef class SampleGroups:
         self.rows = np.zeros(self.n_nodes * self.n_rows)
         self.order = np.arange(self.n_samples, dtype=np.intp)
         self.points = np.ascontiguousarray((columns / np.asarray(scale)[:, None]).T)
+        self.ordered_columns = np.zeros((self.n_columns, self.n_samples + GROUPS_LANES))
+        self.ordered_weights = np.zeros(self.n_samples + GROUPS_LANES)
+        np.asarray(self.ordered_columns)[:, :self.n_samples] = columns
+        np.asarray(self.ordered_weights)[:self.n_samples] = weights
         self.n_made = 0
         while at_once and self.grow():
             pass
@@ -123,24 +126,27 @@ cdef class SampleGroups:
     def grow(self):
         """Make the groups of the next level; whether there are more."""
         if self.n_made < self.n_levels:
-            self.divide(self.points)
-            ordered = np.zeros((self.n_columns, self.n_samples + GROUPS_LANES))
-            ordered[:, :self.n_samples] = np.asarray(self.columns)[:, self.order]
-            weights = np.zeros(self.n_samples + GROUPS_LANES)
-            weights[:self.n_samples] = np.asarray(self.weights)[self.order]
-            self.measure(self.n_made, ordered, weights)
+            self.sort()
+            self.measure(self.n_made, self.ordered_columns, self.ordered_weights)
             self.n_made += 1
-            if self.n_made == self.n_levels:
-                self.ordered_columns, self.ordered_weights = ordered, weights
         if self.n_made == self.n_levels:
             self.points = None
         return self.n_made < self.n_levels
 
-    cdef int divide(self, const real[:, ::1] points) except -1:
-        """Sorts samples so that those of every group of the next level follow each other, cut by cut."""
+    cdef int sort(self) except -1:
+        """Moves samples so that those of every group of the next level follow each other."""
+        moved = np.arange(self.n_samples, dtype=np.intp)
+        self.divide(self.points, moved)
+        # all are moved, level by level: neighbours are near in memory, too
+        self.points, self.order = self.points[moved], np.asarray(self.order)[moved]
+        for row in (*np.asarray(self.ordered_columns), np.asarray(self.ordered_weights)):
+            row[:self.n_samples] = row[moved]
+        return 0
+
+    cdef int divide(self, const real[:, ::1] points, index[::1] order) except -1:
+        """OUT: places of samples, in the order of the next level's groups, cut by cut."""
         cdef index parts = <index> 1 << (3 * self.n_made), i, n = self.n_samples
         cdef int _cut
-        cdef index[::1] order = self.order
         with nogil:
             for _cut in range(3):
                 for i in range(parts):

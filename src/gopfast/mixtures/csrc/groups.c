@@ -194,3 +194,76 @@ void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_
         cut->start[cut->n_blocks++] = start;
     }
 }
+
+static inline __attribute__((always_inline))
+void measure(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, const int d, const int product,
+             const double *center, const double *slopes, double *sums, groups_range *range)
+{
+    const int D = 2 * d + 1, M = 1 + D + D * (D + 1) / 2;
+    lanes all[1 + 2 * MOST_COLUMNS + 1 + (2 * MOST_COLUMNS + 1) * (MOST_COLUMNS + 1)], f[2 * MOST_COLUMNS + 1];
+    double low[GROUPS_LANES], high[GROUPS_LANES], size[GROUPS_LANES];
+    memset(all, 0, sizeof(lanes) * M);
+    EACH low[l] = INFINITY, high[l] = -INFINITY, size[l] = 0.0;
+    for (ptrdiff_t start = first; start < last; start += GROUPS_LANES) {
+        double x[MOST_COLUMNS][GROUPS_LANES], price[GROUPS_LANES], w[GROUPS_LANES], terms[GROUPS_LANES], e[GROUPS_LANES];
+        ptrdiff_t at[GROUPS_LANES];
+        const int is_whole = start + GROUPS_LANES <= last;
+        /* the last sample again, of no weight, behind the last */
+        EACH at[l] = start + l < last ? start + l : last - 1;
+        if (is_whole) {
+            EACH w[l] = samples->weights[start + l], price[l] = samples->prices[start + l];
+            for (int j = 0; j < d; j++) EACH x[j][l] = samples->columns[j * samples->stride + start + l] - center[j];
+        } else {
+            EACH w[l] = start + l < last ? samples->weights[at[l]] : 0.0, price[l] = samples->prices[at[l]];
+            for (int j = 0; j < d; j++) EACH x[j][l] = samples->columns[j * samples->stride + at[l]] - center[j];
+        }
+        if (product) EACH x[2][l] = x[0][l] * x[1][l];
+        EACH e[l] = price[l] - slopes[0], terms[l] = fabs(price[l]);
+        for (int j = 0; j < d; j++) {
+            const double by = slopes[1 + j], square = slopes[1 + d + j];
+            EACH
+            {
+                const double z = x[j][l];
+                e[l] -= by * z + square * z * z;
+                terms[l] = largest(terms[l], fabs(by * z) + fabs(square) * z * z);
+            }
+            f[j] = load(x[j]), f[d + j] = f[j] * f[j];
+        }
+        f[D - 1] = load(e);
+        EACH
+        {
+            low[l] = smallest(low[l], e[l]), high[l] = largest(high[l], e[l]), size[l] = largest(size[l], terms[l]);
+        }
+        const lanes weight = load(w);
+        lanes *square = all + 1 + D;
+        all[0] += weight;
+#pragma GCC unroll 8
+        for (int a = 0; a < D; a++) {
+            const lanes own = weight * f[a];
+            all[1 + a] += own;
+#pragma GCC unroll 8
+            for (int b = 0; b <= a; b++) *square++ += own * f[b];
+        }
+    }
+    for (int m = 0; m < M; m++) {
+        double part[GROUPS_LANES];
+        memcpy(part, &all[m], sizeof part);
+        sums[m] = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
+    }
+    range->low = INFINITY, range->high = -INFINITY, range->size = 0.0;
+    EACH
+    {
+        range->low = smallest(range->low, low[l]), range->high = largest(range->high, high[l]);
+        range->size = largest(range->size, size[l]);
+    }
+}
+
+CLONES
+void groups_measure(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, int product,
+                    const double *center, const double *slopes, double *sums, groups_range *range)
+{
+    if (product) measure(samples, first, last, 3, 1, center, slopes, sums, range);
+    else if (d == 2) measure(samples, first, last, 2, 0, center, slopes, sums, range);
+    else if (d == 3) measure(samples, first, last, 3, 0, center, slopes, sums, range);
+    else measure(samples, first, last, d, 0, center, slopes, sums, range);
+}

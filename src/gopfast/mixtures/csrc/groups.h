@@ -62,6 +62,15 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
 void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, const pass_costs *costs,
                         const pass_costs *rounding, const groups_limits *limits, groups_cut *cut);
 
+/* What a price e = price - slopes[0] - sum_j (slopes[1 + j] xi_j + slopes[1 + d + j] xi_j^2) is over samples, xi being what
+   they differ from a center (d,) by: its least and largest, and the largest magnitude of its terms. */
+typedef struct { double low, high, size; } groups_range;
+
+/* OUT sums: of w, of w f_a for f = (xi, xi^2, e), and of w f_a f_b, b <= a, row by row, over samples from the first up to
+   the last. */
+void groups_measure(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, int product,
+                    const double *center, const double *slopes, double *sums, groups_range *range);
+
 /* No groups, whose sums are nothing, behind those of the cut: what follows goes by blocks of GROUPS_LANES. */
 void groups_pad(groups_cut *cut);
 /* Sum of w min(most, 1e300). */

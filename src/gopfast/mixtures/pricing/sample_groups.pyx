@@ -12,8 +12,8 @@ Theory: (U1), (U3) and (U5) of docs/theory/groups.md.
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs
-from libc.string cimport memcpy, memset
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
 
 from gopfast.mixtures.pricing.tuning import FEWEST_OF_A_LEVEL, GROUPS_RIDGE as RIDGE, MOST_LEVELS, MOST_SLOPES
 
@@ -36,6 +36,12 @@ cdef extern from "groups.h" nogil:
         double near
     void groups_add_samples(const groups_samples *samples, index first, index last, int d, const pass_costs *costs,
                             const pass_costs *rounding, const groups_limits *limits, groups_cut *cut)
+    ctypedef struct groups_range:
+        double low
+        double high
+        double size
+    void groups_measure(const groups_samples *samples, index first, index last, int d, int product,
+                        const double *center, const double *slopes, double *sums, groups_range *range)
     void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
                       const groups_limits *limits, groups_known *out)
 
@@ -240,22 +246,23 @@ cdef class SampleGroups:
     def price(self):
         """Find the moments of the next level at the prices that were set; whether there are more."""
         if self.n_priced < self.n_levels:
-            self._moments(self.n_priced, self.ordered_columns, self.ordered_weights, self.ordered_prices)
+            self._moments(self.n_priced)
             self.n_priced += 1
         return self.n_priced < self.n_levels
 
-    def _moments(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
+    def _moments(self, int level):
         cdef int d = self.n_columns, D = 2 * d + 1, C = GROUPS_CENTER, L = GROUPS_LANES, j, a, b
         cdef int M = 1 + D + D * (D + 1) // 2
-        cdef index n = self.begins[level + 1] - self.begins[level], g, i, first, end = 0
-        cdef real[::1] sums = np.zeros(M), f = np.zeros(D), slopes = np.zeros(1 + 2 * d)
-        cdef real w, e, x, size, low, high
+        cdef index n = self.begins[level + 1] - self.begins[level], g, first, end = 0
+        cdef real[::1] sums = np.zeros(M), slopes = np.zeros(1 + 2 * d), center = np.zeros(d)
         cdef real *at
         cdef real *out = &sums[0]
+        cdef groups_samples samples = self.samples()
+        cdef groups_range extent
         # the price at the center, and its slopes: by regression, of groups of a few samples those of the group above
         few = level > 0 and self.n_samples < MOST_SLOPES * (2 * d + 1) * n
         cdef bint inherits = few
-        cdef real[:, ::1] fitted = np.zeros((1, 1)) if few else self._regression(level, columns, weights, prices)
+        cdef real[:, ::1] fitted = np.zeros((1, 1)) if few else self._regression(level)
         with nogil:
             for g in range(n):
                 first = end
@@ -267,28 +274,11 @@ cdef class SampleGroups:
                     self.inherit(level, g, &slopes[0])
                 else:
                     memcpy(&slopes[0], &fitted[g, 0], (1 + 2 * d) * sizeof(real))
-                low, high, size = INFINITY, -INFINITY, 0
-                memset(out, 0, M * sizeof(real))
-                for i in range(first, end):
-                    w = weights[i]
-                    e = prices[i] - slopes[0]
-                    for j in range(d):
-                        x = self.from_center(at, columns, j, i)
-                        f[j], f[d + j] = x, x * x
-                        e -= slopes[1 + j] * x + slopes[1 + d + j] * x * x
-                        size = max(size, fabs(slopes[1 + j] * x) + fabs(slopes[1 + d + j]) * x * x)
-                    f[D - 1] = e
-                    size = max(size, fabs(prices[i]))
-                    low, high = min(low, e), max(high, e)
-                    out[0] += w
-                    b = 1 + D
-                    for a in range(D):
-                        out[1 + a] += w * f[a]
-                        for j in range(a + 1):
-                            out[b] += w * f[a] * f[j]
-                            b += 1
-                at[GROUPS_LOW_E * L], at[GROUPS_HIGH_E * L] = low, high
-                at[GROUPS_ALPHA * L], at[GROUPS_SIZE * L] = slopes[0], (d + 1) * size
+                for j in range(d):
+                    center[j] = at[(C + j) * L]
+                groups_measure(&samples, first, end, d, self.product, &center[0], &slopes[0], out, &extent)
+                at[GROUPS_LOW_E * L], at[GROUPS_HIGH_E * L] = extent.low, extent.high
+                at[GROUPS_ALPHA * L], at[GROUPS_SIZE * L] = slopes[0], (d + 1) * extent.size
                 for a in range(1, M):
                     out[a] /= out[0]
                 for j in range(d):
@@ -320,35 +310,50 @@ cdef class SampleGroups:
             out[1] += out[3] * curvature
             out[2] += out[3] * slope
 
-    def _regression(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
+    def _regression(self, int level):
         """Coefficients (n, 1 + 2 d) of quadratics about the centers that are near the prices: any are valid."""
         cdef int d = self.n_columns, D = 2 * d, j, a, b
-        cdef index n = self.begins[level + 1] - self.begins[level], g, i = 0, end
+        cdef int M = 1 + (D + 1) + (D + 1) * (D + 2) // 2
+        cdef index n = self.begins[level + 1] - self.begins[level], g, first, end = 0
         cdef const real *at
         cdef real[:, ::1] widths = np.ones((n, d))
         cdef real[:, :, ::1] gram = np.zeros((n, 1 + D, 1 + D))
         cdef real[:, ::1] right = np.zeros((n, 1 + D))
-        cdef real[::1] f = np.ones(1 + D)
-        cdef real widest, w
+        cdef real[::1] sums = np.zeros(M), nothing = np.zeros(1 + D), center = np.zeros(d), unit = np.ones(1 + D)
+        cdef real widest, weight
+        cdef real *out = &sums[0]
+        cdef real *square
+        cdef groups_samples samples = self.samples()
+        cdef groups_range extent
         with nogil:
             for g in range(n):
+                first = end
                 end = (g + 1) * self.n_samples // n
+                if first == end:
+                    continue
                 at = self.row_of(level, g)
+                weight = at[GROUPS_WEIGHT * GROUPS_LANES]
                 for j in range(d):
                     widest = max(at[(GROUPS_CENTER + 6 * d + j) * GROUPS_LANES],
                                  -at[(GROUPS_CENTER + 5 * d + j) * GROUPS_LANES])
                     if widest > 0:
                         widths[g, j] = widest
-                while i < end:
-                    for j in range(d):
-                        f[1 + j] = self.from_center(at, columns, j, i) / widths[g, j]
-                        f[1 + d + j] = 0 if self.product and j == 2 else f[1 + j] * f[1 + j]
-                    w = weights[i] / at[GROUPS_WEIGHT * GROUPS_LANES]
-                    for a in range(1 + D):
-                        right[g, a] += w * f[a] * prices[i]
-                        for b in range(1 + D):
-                            gram[g, a, b] += w * f[a] * f[b]
-                    i += 1
+                    center[j] = at[(GROUPS_CENTER + j) * GROUPS_LANES]
+                    unit[1 + j] = 1 / widths[g, j]
+                    unit[1 + d + j] = unit[1 + j] * unit[1 + j]  # which may be inf: slopes are 0 then
+                if self.product:
+                    unit[D] = 0
+                groups_measure(&samples, first, end, d, self.product, &center[0], &nothing[0], out, &extent)
+                # sums of 1, xi and xi^2 by each other and by the price, which stands last
+                gram[g, 0, 0], right[g, 0] = 1, out[1 + D] / weight
+                square = out + 2 + D
+                for a in range(D):
+                    gram[g, 0, 1 + a] = gram[g, 1 + a, 0] = out[1 + a] * unit[1 + a] / weight
+                    for b in range(a + 1):
+                        gram[g, 1 + a, 1 + b] = gram[g, 1 + b, 1 + a] = square[b] * unit[1 + a] * unit[1 + b] / weight
+                    square += a + 1
+                for a in range(D):
+                    right[g, 1 + a] = square[a] * unit[1 + a] / weight
         matrices = np.asarray(gram) + RIDGE * np.eye(1 + D)
         found = np.linalg.solve(matrices, np.asarray(right)[:, :, None])[:, :, 0]
         found[:, 1:1 + d] /= np.asarray(widths)

@@ -193,7 +193,8 @@ N_EQUAL = 2
 
 # [sample_groups] Moments of groups.
 
-# of the tree of groups: 262,144 in the last, whose samples take the place of those that lose too much | levels | [1, 10] | not measured
+# of the tree of groups: 262,144 in the last, whose samples take the place of those that lose too much | levels |
+# [1, 10] | not measured
 MOST_LEVELS = 6
 # samples in a group of the last level, at least | samples | [1, inf) | docs/notebook/groups.md
 FEWEST_OF_A_LEVEL = 4

@@ -1,7 +1,8 @@
 """What one component can save, cell by cell, at a cost that does not grow with the number of samples.
 
 As `pricing`, but that a cell's passes are over groups of samples (`sample_groups`), of which each is divided only where
-it matters, at last into its samples. For y = log s + price - cost over a group of weight w, with mean m, variance V and range [a, b],
+it matters, at last into its samples. For y = log s + price - cost over a group of weight w, with mean m, variance V and
+range [a, b],
 
     sum of w_i max(0, y_i)  <=  w min{ (m + sqrt(m^2 + V)) / 2,  (m - a) b / (b - a) },   0 if b <= 0,  w m if a >= 0,
 

@@ -271,6 +271,32 @@ def test_passes_that_would_take_more_groups_than_a_pass_over_the_samples_costs_a
         assert value * (1 - 1e-9) <= found <= value * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "full"])
+def test_samples_in_the_place_of_groups_lose_nothing(kind):
+    """Around a component groups alone would lose too much: some of the samples take their place, and not all."""
+    problem = problem_of(kind, 3, 9_000, 2, 3, 9.0)
+    family = engine.family(problem)
+    one, (columns, weights) = family.one_component(problem), family.data.arrays()
+    exact, by_groups = ComponentPricing(one), GroupedPricing(one)
+    scale = np.where(np.arange(len(columns)) < 2, columns.std(axis=1), np.inf)
+    by_groups.take_groups(SampleGroups(columns, weights, scale, product=kind == "full"))
+    vector = best_known(family, starts=4, tolerance=1e-12, most=500)[0]
+    points = vector[3:-1].reshape(3, -1)
+    costs = np.array([exact.costs_at(point)[0] for point in points])
+    prices = 1.0 - np.log(vector[:3] @ np.exp(-costs))
+    exact.set_prices(prices)
+    by_groups.set_prices(prices)
+    values, points = exact.climb(points, 300)
+    few = 0
+    for value, point in zip(values, points, strict=True):
+        for cutoff in (value * (1 - 1e-6), value * (1 - 1e-3), 0.5 * value):
+            passes, terms = by_groups.n_passes, by_groups.n_terms - by_groups.n_groups
+            assert value * (1 - 1e-9) <= by_groups.bound_cell(point, point, cutoff=cutoff) <= value + (value - cutoff)
+            taken = by_groups.n_terms - by_groups.n_groups - terms
+            few += 0 < taken < 0.5 * len(weights) * (by_groups.n_passes - passes)
+    assert few
+
+
 @pytest.mark.parametrize("offset", [0.0, 2.0**30])
 def test_searches_with_groups_agree_with_those_without(offset, monkeypatch):
     monkeypatch.setattr(grouped, "FEWEST", 2_000)

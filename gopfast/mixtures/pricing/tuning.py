@@ -202,10 +202,11 @@ N_EQUAL = 2
 
 # [sample_groups] Moments of groups.
 
-# of the tree of groups: 262,144 in the last | levels | [1, 10] | not measured
+# of the tree of groups: 262,144 in the last, whose samples take the place of those that lose too much | levels |
+# [1, 10] | not measured
 MOST_LEVELS = 6
 # samples in a group of the last level, at least | samples | [1, inf) | docs/notebook/groups.md
-FEWEST_OF_A_LEVEL = 2
+FEWEST_OF_A_LEVEL = 4
 # of the regression of prices on a group's statistics, on the diagonal: it is never singular | of a unit diagonal |
 # (0, 1) | not measured
 GROUPS_RIDGE = 1e-9

@@ -12,6 +12,10 @@
 static inline double largest(double a, double b) { return a > b ? a : b; }
 static inline double smallest(double a, double b) { return a < b ? a : b; }
 
+/* Where a loop over the lanes is taken for one over something else. */
+typedef double lanes __attribute__((vector_size(8 * GROUPS_LANES)));
+static inline lanes load(const double *p) { lanes v; memcpy(&v, p, sizeof v); return v; }
+
 /* exp(x), |x| <= 700, to 8 units in the last place. x = n log 2 + r, |r| <= 0.3466; Taylor to r^13, remainder 4e-18. */
 static inline double exponential(double x)
 {
@@ -54,11 +58,11 @@ void exponentials(const groups_limits *limits, groups_known *known)
     }
 }
 
-CLONES
-void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
-                  const groups_limits *limits, groups_known *out)
+static inline __attribute__((always_inline))
+void block(const double *rows, const int d, const int product, const pass_costs *costs, const pass_costs *rounding,
+           const groups_limits *limits, groups_known *out)
 {
-    const int D = 2 * d + 1;
+    const int D = 2 * d + 1, nothing = 2 * d - 1; /* a product's square, whose slope is 0 */
     const double *center = rows + GROUPS_CENTER * GROUPS_LANES, *mean_xi = center + d * GROUPS_LANES;
     const double *mean_square = mean_xi + d * GROUPS_LANES, *gamma = mean_square + d * GROUPS_LANES;
     const double *delta = gamma + d * GROUPS_LANES, *least = delta + d * GROUPS_LANES;
@@ -68,7 +72,8 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
     const double *kappa = rows + GROUPS_KAPPA * GROUPS_LANES, *sizes = rows + GROUPS_SIZE * GROUPS_LANES;
     double slope[2 * MOST_COLUMNS + 1][GROUPS_LANES]; /* of y by xi, xi^2 and e */
     double base[GROUPS_LANES], size[GROUPS_LANES], reach[GROUPS_LANES], moved[GROUPS_LANES];
-    double lo[GROUPS_LANES], hi[GROUPS_LANES], mid[GROUPS_LANES], sum[GROUPS_LANES], V[GROUPS_LANES];
+    double lo[GROUPS_LANES], hi[GROUPS_LANES], mid[GROUPS_LANES], V[GROUPS_LANES];
+    lanes all = {0};
     /* what a product adds to the costs' slopes by its factors, and to how far it is from its center */
     double tilt[MOST_COLUMNS][GROUPS_LANES], farther[MOST_COLUMNS][GROUPS_LANES];
     const double by_product = product ? costs->linear[2] : 0.0;
@@ -122,14 +127,18 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
             hi[l] += largest(largest(at0, at1), at2);
         }
     }
-    EACH V[l] = 0.0;
+#pragma GCC unroll 8
     for (int a = 0; a < D; a++) {
-        EACH sum[l] = 0.0;
-        for (int b = 0; b < a; b++, cov += GROUPS_LANES)
-            EACH sum[l] += cov[l] * slope[b][l];
-        EACH V[l] += slope[a][l] * (2.0 * sum[l] + cov[l] * slope[a][l]);
-        cov += GROUPS_LANES;
+        const double *line = cov + a * (a + 1) / 2 * GROUPS_LANES;
+        if (product && a == nothing) continue;
+        lanes sum = {0};
+        const lanes own = load(slope[a]);
+#pragma GCC unroll 8
+        for (int b = 0; b < a; b++)
+            if (!product || b != nothing) sum += load(line + b * GROUPS_LANES) * load(slope[b]);
+        all += own * (2.0 * sum + load(line + a * GROUPS_LANES) * own);
     }
+    memcpy(V, &all, sizeof all);
     EACH
     {
         const double error = moved[l] * (1.0 + 0x1p-40) + 128.0 * UNIT * size[l] + kappa[l] * reach[l];
@@ -140,4 +149,121 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
         out->mean[l] = m, out->low[l] = least_y, out->high[l] = top;
     }
     exponentials(limits, out);
+}
+
+/* Constant numbers of columns let the compiler unroll the loops over them. */
+CLONES
+void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
+                  const groups_limits *limits, groups_known *out)
+{
+    if (product) block(rows, 3, 1, costs, rounding, limits, out);
+    else if (d == 2) block(rows, 2, 0, costs, rounding, limits, out);
+    else if (d == 3) block(rows, 3, 0, costs, rounding, limits, out);
+    else block(rows, d, 0, costs, rounding, limits, out);
+}
+
+CLONES
+void groups_add_samples(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, const pass_costs *costs,
+                        const pass_costs *rounding, const groups_limits *limits, groups_cut *cut)
+{
+    const double least = limits->least_exponent, largest_exponent = limits->largest_exponent;
+    for (ptrdiff_t start = first; start < last; start += GROUPS_LANES) {
+        const double *price = samples->prices + start, *weight = samples->weights + start;
+        double cost[GROUPS_LANES], error[GROUPS_LANES];
+        double *y = cut->sample_y + cut->n_blocks * GROUPS_LANES, *u = cut->sample_u + cut->n_blocks * GROUPS_LANES;
+        double *w = cut->sample_weight + cut->n_blocks * GROUPS_LANES;
+        EACH cost[l] = -costs->offsets[0], error[l] = rounding->offsets[0];
+        for (int j = 0; j < d; j++) {
+            const double *x = samples->columns + j * samples->stride + start;
+            const double center = costs->centers[j], linear = costs->linear[j], quadratic = costs->quadratic[j];
+            const double e1 = rounding->linear[j], e2 = rounding->quadratic[j];
+            EACH
+            {
+                const double z = x[l] - center, size = fabs(z);
+                cost[l] += z * (linear + quadratic * z);
+                error[l] += size * (e1 + e2 * size);
+            }
+        }
+        EACH
+        {
+            y[l] = (price[l] - cost[l]) + (error[l] + fabs(price[l]) * 0x1p-50);
+            u[l] = exponential(smallest(largest_exponent, largest(least, y[l]))) * (1 + 64 * UNIT);
+            w[l] = weight[l];
+        }
+        for (ptrdiff_t l = last - start; l < GROUPS_LANES; l++) y[l] = -INFINITY, u[l] = w[l] = 0.0;
+        cut->start[cut->n_blocks++] = start;
+    }
+}
+
+static inline __attribute__((always_inline))
+void measure(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, const int d, const int product,
+             const double *center, const double *slopes, double *sums, groups_range *range)
+{
+    const int D = 2 * d + 1, M = 1 + D + D * (D + 1) / 2;
+    lanes all[1 + 2 * MOST_COLUMNS + 1 + (2 * MOST_COLUMNS + 1) * (MOST_COLUMNS + 1)], f[2 * MOST_COLUMNS + 1];
+    double low[GROUPS_LANES], high[GROUPS_LANES], size[GROUPS_LANES];
+    memset(all, 0, sizeof(lanes) * M);
+    EACH low[l] = INFINITY, high[l] = -INFINITY, size[l] = 0.0;
+    for (ptrdiff_t start = first; start < last; start += GROUPS_LANES) {
+        double x[MOST_COLUMNS][GROUPS_LANES], price[GROUPS_LANES], w[GROUPS_LANES], terms[GROUPS_LANES], e[GROUPS_LANES];
+        ptrdiff_t at[GROUPS_LANES];
+        const int is_whole = start + GROUPS_LANES <= last;
+        /* the last sample again, of no weight, behind the last */
+        EACH at[l] = start + l < last ? start + l : last - 1;
+        if (is_whole) {
+            EACH w[l] = samples->weights[start + l], price[l] = samples->prices[start + l];
+            for (int j = 0; j < d; j++) EACH x[j][l] = samples->columns[j * samples->stride + start + l] - center[j];
+        } else {
+            EACH w[l] = start + l < last ? samples->weights[at[l]] : 0.0, price[l] = samples->prices[at[l]];
+            for (int j = 0; j < d; j++) EACH x[j][l] = samples->columns[j * samples->stride + at[l]] - center[j];
+        }
+        if (product) EACH x[2][l] = x[0][l] * x[1][l];
+        EACH e[l] = price[l] - slopes[0], terms[l] = fabs(price[l]);
+        for (int j = 0; j < d; j++) {
+            const double by = slopes[1 + j], square = slopes[1 + d + j];
+            EACH
+            {
+                const double z = x[j][l];
+                e[l] -= by * z + square * z * z;
+                terms[l] = largest(terms[l], fabs(by * z) + fabs(square) * z * z);
+            }
+            f[j] = load(x[j]), f[d + j] = f[j] * f[j];
+        }
+        f[D - 1] = load(e);
+        EACH
+        {
+            low[l] = smallest(low[l], e[l]), high[l] = largest(high[l], e[l]), size[l] = largest(size[l], terms[l]);
+        }
+        const lanes weight = load(w);
+        lanes *square = all + 1 + D;
+        all[0] += weight;
+#pragma GCC unroll 8
+        for (int a = 0; a < D; a++) {
+            const lanes own = weight * f[a];
+            all[1 + a] += own;
+#pragma GCC unroll 8
+            for (int b = 0; b <= a; b++) *square++ += own * f[b];
+        }
+    }
+    for (int m = 0; m < M; m++) {
+        double part[GROUPS_LANES];
+        memcpy(part, &all[m], sizeof part);
+        sums[m] = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
+    }
+    range->low = INFINITY, range->high = -INFINITY, range->size = 0.0;
+    EACH
+    {
+        range->low = smallest(range->low, low[l]), range->high = largest(range->high, high[l]);
+        range->size = largest(range->size, size[l]);
+    }
+}
+
+CLONES
+void groups_measure(const groups_samples *samples, ptrdiff_t first, ptrdiff_t last, int d, int product,
+                    const double *center, const double *slopes, double *sums, groups_range *range)
+{
+    if (product) measure(samples, first, last, 3, 1, center, slopes, sums, range);
+    else if (d == 2) measure(samples, first, last, 2, 0, center, slopes, sums, range);
+    else if (d == 3) measure(samples, first, last, 3, 0, center, slopes, sums, range);
+    else measure(samples, first, last, d, 0, center, slopes, sums, range);
 }

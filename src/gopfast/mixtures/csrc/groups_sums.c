@@ -32,6 +32,8 @@ double groups_total(const groups_cut *cut)
     double part[GROUPS_LANES] = {0};
     for (ptrdiff_t i = 0; i < cut->n; i += GROUPS_LANES)
         EACH part[l] += cut->weight[i + l] * smallest(cut->most[i + l], 1e300);
+    for (ptrdiff_t i = 0; i < cut->n_blocks * GROUPS_LANES; i += GROUPS_LANES)
+        EACH part[l] += cut->sample_weight[i + l] * cut->sample_u[i + l];
     return sum_of(part);
 }
 
@@ -44,6 +46,15 @@ void groups_shares(const groups_cut *cut, double s, double *full, double *inner)
         EACH
         {
             const double w = weight[l], at = s * most[l], plain = w * most[l];
+            ends[l] += at >= 1 ? w : 0.0;
+            rest[l] += at >= 1 ? 0.0 : plain;
+        }
+    }
+    for (ptrdiff_t i = 0; i < cut->n_blocks * GROUPS_LANES; i += GROUPS_LANES) {
+        const double *weight = cut->sample_weight + i, *u = cut->sample_u + i;
+        EACH
+        {
+            const double w = weight[l], at = s * u[l], plain = w * u[l];
             ends[l] += at >= 1 ? w : 0.0;
             rest[l] += at >= 1 ? 0.0 : plain;
         }
@@ -79,6 +90,14 @@ void groups_sum(groups_cut *cut, double s, double log_s, groups_sums *out)
             all[l] += both;
         }
     }
+    for (ptrdiff_t i = 0; i < cut->n_blocks * GROUPS_LANES; i += GROUPS_LANES) {
+        const double *weight = cut->sample_weight + i, *gain = cut->sample_y + i, *u = cut->sample_u + i;
+        EACH
+        {
+            value[l] += weight[l] * largest(0.0, gain[l] + log_s);
+            mass[l] += weight[l] * smallest(1.0, s * u[l]);
+        }
+    }
     out->value = sum_of(value), out->mass = sum_of(mass), out->lost = sum_of(all);
 }
 
@@ -102,8 +121,9 @@ void add_moments(const some *at, int F, double (*first)[GROUPS_LANES], double (*
 }
 
 CLONES
-void groups_moments(const groups_cut *cut, const double *rows, int d, int F, const double *centers, double s,
-                    double *mass, double *saturated, double *inner, double *first, double *inner_first, double *second)
+void groups_moments(const groups_cut *cut, const double *rows, const groups_samples *samples, int d, int F,
+                    const double *centers, double s, double *mass, double *saturated, double *inner, double *first,
+                    double *inner_first, double *second)
 {
     const int n_rows = groups_n_rows(d), n_second = F * (F + 1) / 2, L = GROUPS_LANES;
     double firsts[MOST_STATISTICS][GROUPS_LANES], inners[MOST_STATISTICS][GROUPS_LANES];
@@ -137,6 +157,27 @@ void groups_moments(const groups_cut *cut, const double *rows, int d, int F, con
         }
     }
     if (lane) add_moments(&at, F, firsts, inners, seconds);
+    for (ptrdiff_t b = 0; b < cut->n_blocks; b++) {
+        const double *weight = cut->sample_weight + b * L, *u = cut->sample_u + b * L;
+        const double *columns = samples->columns + cut->start[b];
+        double full[GROUPS_LANES], share;
+        EACH
+        {
+            const double w = weight[l], tau = s * u[l];
+            at.mass[l] = w * smallest(1.0, tau);
+            at.inner[l] = tau >= 1 ? 0.0 : w * tau;
+            full[l] = tau >= 1 ? w : 0.0;
+        }
+        share = sum_of(at.mass);
+        if (!(share > 0) || share < LITTLE * all) continue;
+        all += share, ends += sum_of(full), rest += sum_of(at.inner);
+        for (int j = 0; j < d; j++) {
+            const double *x = columns + j * samples->stride, center = centers[j];
+            EACH at.phi[j][l] = x[l] - center;
+            if (F > d) EACH at.phi[d + j][l] = at.phi[j][l] * at.phi[j][l];
+        }
+        add_moments(&at, F, firsts, inners, seconds);
+    }
     *mass = all, *saturated = ends, *inner = rest;
     memset(second, 0, sizeof(double) * F * F);
     const double (*next)[GROUPS_LANES] = (const double (*)[GROUPS_LANES])seconds;

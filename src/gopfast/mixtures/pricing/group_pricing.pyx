@@ -1,7 +1,8 @@
 """What one component can save, cell by cell, at a cost that does not grow with the number of samples.
 
 As `pricing`, but that a cell's passes are over groups of samples (`sample_groups`), of which each is divided only where
-it matters. For y = log s + price - cost over a group of weight w, with mean m, variance V and range [a, b],
+it matters, at last into its samples. For y = log s + price - cost over a group of weight w, with mean m, variance V and
+range [a, b],
 
     sum of w_i max(0, y_i)  <=  w min{ (m + sqrt(m^2 + V)) / 2,  (m - a) b / (b - a) },   0 if b <= 0,  w m if a >= 0,
 
@@ -17,11 +18,11 @@ from libc.string cimport memcpy, memset
 from gopfast.mixtures.pricing.margins cimport SUMS
 from gopfast.mixtures.pricing.price_cell cimport Pricing
 from gopfast.mixtures.pricing.pricing cimport ComponentPricing
-from gopfast.mixtures.pricing.sample_groups cimport GROUPS_LANES, SampleGroups, groups_cut
+from gopfast.mixtures.pricing.sample_groups cimport GROUPS_LANES, SampleGroups, groups_cut, groups_samples
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.mixtures.pricing.tuning cimport (
     BEARABLE, FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MANY_OF_A_PASS, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE,
-    SAMPLES_OF_A_GROUP, SHARE_LOST, SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
+    SAMPLES_OF_A_GROUP, SAMPLES_OF_ONE, SHARE_LOST, SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
 )
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
@@ -37,16 +38,18 @@ cdef extern from "groups.h" nogil:
     double groups_total(const groups_cut *cut)
     void groups_shares(const groups_cut *cut, double s, double *full, double *inner)
     void groups_sum(groups_cut *cut, double s, double log_s, groups_sums *out)
-    void groups_moments(const groups_cut *cut, const double *rows, int d, int F, const double *centers, double s,
-                        double *mass, double *saturated, double *inner, double *first, double *inner_first,
-                        double *second)
+    void groups_moments(const groups_cut *cut, const double *rows, const groups_samples *samples, int d, int F,
+                        const double *centers, double s, double *mass, double *saturated, double *inner,
+                        double *first, double *inner_first, double *second)
 
 
 # One thread's groups, and what its cell is compared with.
 cdef struct Grouping:
     groups_cut cut
-    index n_blocks      # of eight siblings each, that the cut's groups are of
+    index n_blocks      # of eight siblings each, that the cut's groups are of; -1 - i: the samples of the i-th node
     index *blocks
+    index cost          # of a pass over these, in samples of a pass over them all
+    bint is_full        # no more are divided, as that would cost more
     unsigned char *divided      # (n_nodes,) whether a group's children are in the cut in its place
     real cutoff
     real share          # of what the value exceeds the cutoff by that groups may lose
@@ -85,6 +88,7 @@ cdef class GroupedPricing(ComponentPricing):
     cdef int lay_out_groups(self) except -1:
         cdef Arena arena = Arena()
         cdef size_t n = self.groups.n_nodes + GROUPS_LANES
+        cdef size_t m = self.groups.n_samples // (SAMPLES_OF_ONE * GROUPS_LANES) + 1    # blocks of samples
         cdef Grouping *mine
         cdef groups_cut *cut
         cdef int thread
@@ -95,12 +99,15 @@ cdef class GroupedPricing(ComponentPricing):
             for thread in range(self.n_threads):
                 mine = &self.groupings[thread]
                 cut = &mine.cut
-                mine.blocks = <index *> arena.take_bytes((n // GROUPS_LANES + 1) * sizeof(index))
-                mine.divided = <unsigned char *> arena.take_bytes(n)
+                mine.blocks = <index *> arena.take_bytes((n // GROUPS_LANES + m) * sizeof(index))
+                mine.divided = <unsigned char *> arena.take_bytes(self.groups.n_nodes)
                 cut.node = <index *> arena.take_bytes(n * sizeof(index))
                 cut.weight, cut.mean, cut.variance = arena.take(n), arena.take(n), arena.take(n)
                 cut.low, cut.high, cut.most, cut.lost = arena.take(n), arena.take(n), arena.take(n), arena.take(n)
                 cut.least = arena.take(n)
+                cut.start = <index *> arena.take_bytes(m * sizeof(index))
+                cut.sample_weight, cut.sample_y = arena.take(m * GROUPS_LANES), arena.take(m * GROUPS_LANES)
+                cut.sample_u = arena.take(m * GROUPS_LANES)
         return 0
 
     def set_prices(self, prices, bint at_once=True):
@@ -183,6 +190,8 @@ cdef class GroupedPricing(ComponentPricing):
             return ComponentPricing.most_saved(self, at)
         for i in range(mine.cut.n):
             most = max(most, mine.cut.high[i])
+        for i in range(mine.cut.n_blocks * GROUPS_LANES):
+            most = max(most, mine.cut.sample_y[i])
         return most
 
     cdef void begin(self, Grouping *mine) noexcept nogil:
@@ -191,15 +200,21 @@ cdef class GroupedPricing(ComponentPricing):
         cdef index first = self.groups.begins[level], i
         mine.exact = False
         for i in range(mine.n_blocks):  # those of the cell before: all that were divided are of these
-            memset(mine.divided + mine.blocks[i], 0, GROUPS_LANES)
+            if mine.blocks[i] >= 0:
+                memset(mine.divided + mine.blocks[i], 0, GROUPS_LANES)
         mine.n_blocks = (self.groups.begins[level + 1] - first) // GROUPS_LANES
+        mine.cost, mine.is_full = mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP, False
         for i in range(mine.n_blocks):
             mine.blocks[i] = first + i * GROUPS_LANES
 
     cdef void add(self, Pricing *at, Grouping *mine, index block) noexcept nogil:
-        """Adds the groups of a block to the cut, but for those that were divided."""
+        """Adds the groups of a block to the cut, but for those that were divided; or samples."""
         cdef groups_cut *cut = &mine.cut
         cdef index i, first = cut.n, n = cut.n
+        if block < 0:
+            self.groups.add_samples(-1 - block, &at.costs, &at.rounding, cut)
+            at.n_terms += self.groups.n_blocks_of(-1 - block) * GROUPS_LANES
+            return
         self.groups.add(block, &at.costs, &at.rounding, cut)
         mine.n_groups += GROUPS_LANES
         for i in range(first, cut.n):
@@ -225,7 +240,7 @@ cdef class GroupedPricing(ComponentPricing):
             ComponentPricing.run(self, at)
             return
         at.n_passes += 1
-        mine.cut.n = 0
+        mine.cut.n = mine.cut.n_blocks = 0
         for i in range(mine.n_blocks):
             self.add(at, mine, mine.blocks[i])
         for _round in range(MOST_ROUNDS):
@@ -234,10 +249,9 @@ cdef class GroupedPricing(ComponentPricing):
             worth = max(mine.share * worth, LEAST_LOST * part.value)
             if part.value < mine.cutoff or mine.lost <= worth:
                 break
-            if mine.n_blocks * GROUPS_LANES > MANY_OF_A_PASS and mine.lost <= mine.bearable:
+            if mine.cost > MANY_OF_A_PASS * SAMPLES_OF_A_GROUP and mine.lost <= mine.bearable:
                 break
-            if (not self.refine(at, mine, worth)
-                    or mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP > self.groups.n_samples):
+            if not self.refine(at, mine, worth) or mine.is_full:
                 if mine.share == SHARE_OF_ASCENTS:  # which ends by samples anyway
                     break
                 if mine.lost < part.value - mine.cutoff and isfinite(mine.cutoff):  # samples would not close it either
@@ -248,23 +262,34 @@ cdef class GroupedPricing(ComponentPricing):
         at.sums.value = part.value
 
     cdef bint refine(self, Pricing *at, Grouping *mine, real most) noexcept nogil:
-        """Divides the groups that lose more than their part of what all may; whether there were any."""
+        """Divides the groups that lose more than their part of what all may; whether there were any.
+
+        Those of the last level into samples, of which nothing is lost.
+        """
         cdef groups_cut *cut = &mine.cut
-        cdef index i, n = 0, child, n_lossy = 0, before = mine.n_blocks
+        cdef index i, n = 0, child, n_lossy = 0, before = mine.n_blocks, cost
         cdef real each
         for i in range(cut.n):
             n_lossy += cut.lost[i] > 0
         each = 0.5 * most / max(n_lossy, 1)
         for i in range(cut.n):
-            child = self.groups.children(cut.node[i]) if cut.lost[i] > each else -1
-            if child >= 0:
-                mine.divided[cut.node[i]] = 1
-                mine.blocks[mine.n_blocks] = child
-                mine.n_blocks += 1
-            else:
-                if i != n:
-                    self.move(cut, i, n)
-                n += 1
+            if cut.lost[i] > each and not mine.is_full:
+                child = self.groups.children(cut.node[i])
+                if child >= 0:
+                    cost = GROUPS_LANES * SAMPLES_OF_A_GROUP
+                else:
+                    child = -1 - cut.node[i]
+                    cost = self.groups.n_blocks_of(cut.node[i]) * GROUPS_LANES * SAMPLES_OF_ONE
+                if mine.cost + cost <= self.groups.n_samples:
+                    mine.divided[cut.node[i]] = 1
+                    mine.blocks[mine.n_blocks] = child
+                    mine.n_blocks += 1
+                    mine.cost += cost
+                    continue
+                mine.is_full = True
+            if i != n:
+                self.move(cut, i, n)
+            n += 1
         cut.n = n
         for i in range(before, mine.n_blocks):
             self.add(at, mine, mine.blocks[i])
@@ -319,12 +344,13 @@ cdef class GroupedPricing(ComponentPricing):
         """OUT: masses and moments at the groups' means, after a pass: they only say where to go next."""
         cdef price_sums *part = at.parts
         cdef int F = self.family.n_statistics
+        cdef groups_samples samples = self.groups.samples()
         if mine.exact:
             return
         if part.scale > 0:
             groups_moments(
-                &mine.cut, &self.groups.rows[0], self.family.n_columns, F, at.costs.centers, part.scale, &part.mass,
-                &part.saturated, &part.inner, part.first, part.inner_first, part.second
+                &mine.cut, &self.groups.rows[0], &samples, self.family.n_columns, F, at.costs.centers, part.scale,
+                &part.mass, &part.saturated, &part.inner, part.first, part.inner_first, part.second
             )
         else:
             part.mass = part.saturated = part.inner = 0

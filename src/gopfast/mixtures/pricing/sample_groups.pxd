@@ -26,6 +26,16 @@ cdef extern from "groups.h" nogil:
         real *most      # the mean of exp(y) is at most this,
         real *least     # and at least this
         real *lost      # scratch
+        index n_blocks  # of GROUPS_LANES samples each, in the place of groups
+        index *start
+        real *sample_weight
+        real *sample_y
+        real *sample_u
+    ctypedef struct groups_samples:
+        const real *columns
+        const real *weights
+        const real *prices
+        index stride
     int groups_n_rows(int d)
 
 # Sorts samples from the first up to the last so far that the middle one parts them in their widest coordinate.
@@ -39,15 +49,15 @@ cdef class SampleGroups:
     cdef readonly bint product          # whether the third column is the product of the first two
     cdef object points                  # (n, d) while there are more to make
     cdef readonly index n_samples, n_nodes
-    cdef real[:, ::1] columns           # (d, n)
-    cdef real[::1] weights
-    cdef real[:, ::1] ordered_columns   # (d, n), these, the weights and the prices in the order of the groups
+    # (d, n + GROUPS_LANES), the weights and the prices, in the order of the groups made so far
+    cdef real[:, ::1] ordered_columns
     cdef real[::1] ordered_weights
     cdef real[::1] ordered_prices
     cdef index[::1] order               # (n,) samples, those of every group one after the other
     cdef real[::1] rows                 # (n_nodes / 8, n_rows, 8): the children of the root, theirs, and so on
     cdef index[::1] begins              # (n_nodes + 1,) of each level: first block
-    cdef int divide(self, const real[:, ::1] points) except -1
+    cdef int sort(self) except -1
+    cdef int divide(self, const real[:, ::1] points, index[::1] order) except -1
     cdef real *row_of(self, int level, index g) noexcept nogil
     cdef void measure(self, int level, const real[:, ::1] columns, const real[::1] weights) noexcept nogil
     cdef real from_center(self, const real *at, const real[:, ::1] columns, int j, index i) noexcept nogil
@@ -57,5 +67,12 @@ cdef class SampleGroups:
     cdef int level_of(self, index node) noexcept nogil
     # First of the eight children of a node, -1: it has none.
     cdef index children(self, index node) noexcept nogil
+    cdef groups_samples samples(self) noexcept nogil
+    # Blocks of samples of a group of the last level.
+    cdef index n_blocks_of(self, index node) noexcept nogil
+    # OUT: adds these to a cut, at these costs.
+    cdef void add_samples(
+        self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut
+    ) noexcept nogil
     # OUT: adds the eight groups from this one on to a cut, at these costs.
     cdef void add(self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut) noexcept nogil

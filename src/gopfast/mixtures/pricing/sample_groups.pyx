@@ -12,8 +12,8 @@ Theory: (U1), (U3) and (U5) of docs/theory/groups.md.
 
 import numpy as np
 
-from libc.math cimport INFINITY, fabs
-from libc.string cimport memcpy, memset
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
 
 from gopfast.mixtures.pricing.tuning import FEWEST_OF_A_LEVEL, GROUPS_RIDGE as RIDGE, MOST_LEVELS, MOST_SLOPES
 
@@ -34,6 +34,14 @@ cdef extern from "groups.h" nogil:
         double least_exponent
         double largest_exponent
         double near
+    void groups_add_samples(const groups_samples *samples, index first, index last, int d, const pass_costs *costs,
+                            const pass_costs *rounding, const groups_limits *limits, groups_cut *cut)
+    ctypedef struct groups_range:
+        double low
+        double high
+        double size
+    void groups_measure(const groups_samples *samples, index first, index last, int d, int product,
+                        const double *center, const double *slopes, double *sums, groups_range *range)
     void groups_block(const double *rows, int d, int product, const pass_costs *costs, const pass_costs *rounding,
                       const groups_limits *limits, groups_known *out)
 
@@ -102,7 +110,6 @@ cdef class SampleGroups:
         if product and len(columns) != 3:
             raise ValueError("a product is the third of three columns")
         self.product = product
-        self.columns, self.weights = np.ascontiguousarray(columns), np.ascontiguousarray(weights)
         self.n_columns, self.n_samples = columns.shape
         if self.n_columns > MOST_COLUMNS:
             raise ValueError(f"at most {MOST_COLUMNS} columns")
@@ -114,6 +121,10 @@ cdef class SampleGroups:
         self.rows = np.zeros(self.n_nodes * self.n_rows)
         self.order = np.arange(self.n_samples, dtype=np.intp)
         self.points = np.ascontiguousarray((columns / np.asarray(scale)[:, None]).T)
+        self.ordered_columns = np.zeros((self.n_columns, self.n_samples + GROUPS_LANES))
+        self.ordered_weights = np.zeros(self.n_samples + GROUPS_LANES)
+        np.asarray(self.ordered_columns)[:, :self.n_samples] = columns
+        np.asarray(self.ordered_weights)[:self.n_samples] = weights
         self.n_made = 0
         while at_once and self.grow():
             pass
@@ -121,22 +132,27 @@ cdef class SampleGroups:
     def grow(self):
         """Make the groups of the next level; whether there are more."""
         if self.n_made < self.n_levels:
-            self.divide(self.points)
-            ordered = np.ascontiguousarray(np.asarray(self.columns)[:, self.order])
-            weights = np.ascontiguousarray(np.asarray(self.weights)[self.order])
-            self.measure(self.n_made, ordered, weights)
+            self.sort()
+            self.measure(self.n_made, self.ordered_columns, self.ordered_weights)
             self.n_made += 1
-            if self.n_made == self.n_levels:
-                self.ordered_columns, self.ordered_weights = ordered, weights
         if self.n_made == self.n_levels:
             self.points = None
         return self.n_made < self.n_levels
 
-    cdef int divide(self, const real[:, ::1] points) except -1:
-        """Sorts samples so that those of every group of the next level follow each other, cut by cut."""
+    cdef int sort(self) except -1:
+        """Moves samples so that those of every group of the next level follow each other."""
+        moved = np.arange(self.n_samples, dtype=np.intp)
+        self.divide(self.points, moved)
+        # all are moved, level by level: neighbours are near in memory, too
+        self.points, self.order = self.points[moved], np.asarray(self.order)[moved]
+        for row in (*np.asarray(self.ordered_columns), np.asarray(self.ordered_weights)):
+            row[:self.n_samples] = row[moved]
+        return 0
+
+    cdef int divide(self, const real[:, ::1] points, index[::1] order) except -1:
+        """OUT: places of samples, in the order of the next level's groups, cut by cut."""
         cdef index parts = <index> 1 << (3 * self.n_made), i, n = self.n_samples
         cdef int _cut
-        cdef index[::1] order = self.order
         with nogil:
             for _cut in range(3):
                 for i in range(parts):
@@ -220,7 +236,9 @@ cdef class SampleGroups:
         at_once : bool
             Of all levels; else `price` does it for one at a time.
         """
-        self.ordered_prices = np.ascontiguousarray(np.asarray(prices, dtype=np.float64)[self.order])
+        found = np.zeros(self.n_samples + GROUPS_LANES)
+        found[:self.n_samples] = np.asarray(prices, dtype=np.float64)[self.order]
+        self.ordered_prices = found
         self.n_priced = 0
         while at_once and self.price():
             pass
@@ -228,22 +246,23 @@ cdef class SampleGroups:
     def price(self):
         """Find the moments of the next level at the prices that were set; whether there are more."""
         if self.n_priced < self.n_levels:
-            self._moments(self.n_priced, self.ordered_columns, self.ordered_weights, self.ordered_prices)
+            self._moments(self.n_priced)
             self.n_priced += 1
         return self.n_priced < self.n_levels
 
-    def _moments(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
+    def _moments(self, int level):
         cdef int d = self.n_columns, D = 2 * d + 1, C = GROUPS_CENTER, L = GROUPS_LANES, j, a, b
         cdef int M = 1 + D + D * (D + 1) // 2
-        cdef index n = self.begins[level + 1] - self.begins[level], g, i, first, end = 0
-        cdef real[::1] sums = np.zeros(M), f = np.zeros(D), slopes = np.zeros(1 + 2 * d)
-        cdef real w, e, x, size, low, high
+        cdef index n = self.begins[level + 1] - self.begins[level], g, first, end = 0
+        cdef real[::1] sums = np.zeros(M), slopes = np.zeros(1 + 2 * d), center = np.zeros(d)
         cdef real *at
         cdef real *out = &sums[0]
+        cdef groups_samples samples = self.samples()
+        cdef groups_range extent
         # the price at the center, and its slopes: by regression, of groups of a few samples those of the group above
         few = level > 0 and self.n_samples < MOST_SLOPES * (2 * d + 1) * n
         cdef bint inherits = few
-        cdef real[:, ::1] fitted = np.zeros((1, 1)) if few else self._regression(level, columns, weights, prices)
+        cdef real[:, ::1] fitted = np.zeros((1, 1)) if few else self._regression(level)
         with nogil:
             for g in range(n):
                 first = end
@@ -255,28 +274,11 @@ cdef class SampleGroups:
                     self.inherit(level, g, &slopes[0])
                 else:
                     memcpy(&slopes[0], &fitted[g, 0], (1 + 2 * d) * sizeof(real))
-                low, high, size = INFINITY, -INFINITY, 0
-                memset(out, 0, M * sizeof(real))
-                for i in range(first, end):
-                    w = weights[i]
-                    e = prices[i] - slopes[0]
-                    for j in range(d):
-                        x = self.from_center(at, columns, j, i)
-                        f[j], f[d + j] = x, x * x
-                        e -= slopes[1 + j] * x + slopes[1 + d + j] * x * x
-                        size = max(size, fabs(slopes[1 + j] * x) + fabs(slopes[1 + d + j]) * x * x)
-                    f[D - 1] = e
-                    size = max(size, fabs(prices[i]))
-                    low, high = min(low, e), max(high, e)
-                    out[0] += w
-                    b = 1 + D
-                    for a in range(D):
-                        out[1 + a] += w * f[a]
-                        for j in range(a + 1):
-                            out[b] += w * f[a] * f[j]
-                            b += 1
-                at[GROUPS_LOW_E * L], at[GROUPS_HIGH_E * L] = low, high
-                at[GROUPS_ALPHA * L], at[GROUPS_SIZE * L] = slopes[0], (d + 1) * size
+                for j in range(d):
+                    center[j] = at[(C + j) * L]
+                groups_measure(&samples, first, end, d, self.product, &center[0], &slopes[0], out, &extent)
+                at[GROUPS_LOW_E * L], at[GROUPS_HIGH_E * L] = extent.low, extent.high
+                at[GROUPS_ALPHA * L], at[GROUPS_SIZE * L] = slopes[0], (d + 1) * extent.size
                 for a in range(1, M):
                     out[a] /= out[0]
                 for j in range(d):
@@ -308,39 +310,56 @@ cdef class SampleGroups:
             out[1] += out[3] * curvature
             out[2] += out[3] * slope
 
-    def _regression(self, int level, const real[:, ::1] columns, const real[::1] weights, const real[::1] prices):
+    def _regression(self, int level):
         """Coefficients (n, 1 + 2 d) of quadratics about the centers that are near the prices: any are valid."""
         cdef int d = self.n_columns, D = 2 * d, j, a, b
-        cdef index n = self.begins[level + 1] - self.begins[level], g, i = 0, end
+        cdef int M = 1 + (D + 1) + (D + 1) * (D + 2) // 2
+        cdef index n = self.begins[level + 1] - self.begins[level], g, first, end = 0
         cdef const real *at
         cdef real[:, ::1] widths = np.ones((n, d))
         cdef real[:, :, ::1] gram = np.zeros((n, 1 + D, 1 + D))
         cdef real[:, ::1] right = np.zeros((n, 1 + D))
-        cdef real[::1] f = np.ones(1 + D)
-        cdef real widest, w
+        cdef real[::1] sums = np.zeros(M), nothing = np.zeros(1 + D), center = np.zeros(d), unit = np.ones(1 + D)
+        cdef real widest, weight
+        cdef real *out = &sums[0]
+        cdef real *square
+        cdef groups_samples samples = self.samples()
+        cdef groups_range extent
         with nogil:
             for g in range(n):
+                first = end
                 end = (g + 1) * self.n_samples // n
+                if first == end:
+                    continue
                 at = self.row_of(level, g)
+                weight = at[GROUPS_WEIGHT * GROUPS_LANES]
                 for j in range(d):
                     widest = max(at[(GROUPS_CENTER + 6 * d + j) * GROUPS_LANES],
                                  -at[(GROUPS_CENTER + 5 * d + j) * GROUPS_LANES])
                     if widest > 0:
                         widths[g, j] = widest
-                while i < end:
-                    for j in range(d):
-                        f[1 + j] = self.from_center(at, columns, j, i) / widths[g, j]
-                        f[1 + d + j] = 0 if self.product and j == 2 else f[1 + j] * f[1 + j]
-                    w = weights[i] / at[GROUPS_WEIGHT * GROUPS_LANES]
-                    for a in range(1 + D):
-                        right[g, a] += w * f[a] * prices[i]
-                        for b in range(1 + D):
-                            gram[g, a, b] += w * f[a] * f[b]
-                    i += 1
+                    center[j] = at[(GROUPS_CENTER + j) * GROUPS_LANES]
+                    unit[1 + j] = 1 / widths[g, j]
+                    unit[1 + d + j] = unit[1 + j] * unit[1 + j]  # which may be inf: slopes are 0 then
+                if self.product:
+                    unit[D] = 0
+                groups_measure(&samples, first, end, d, self.product, &center[0], &nothing[0], out, &extent)
+                # sums of 1, xi and xi^2 by each other and by the price, which stands last
+                gram[g, 0, 0], right[g, 0] = 1, out[1 + D] / weight
+                square = out + 2 + D
+                for a in range(D):
+                    gram[g, 0, 1 + a] = gram[g, 1 + a, 0] = out[1 + a] * unit[1 + a] / weight
+                    for b in range(a + 1):
+                        gram[g, 1 + a, 1 + b] = gram[g, 1 + b, 1 + a] = square[b] * unit[1 + a] * unit[1 + b] / weight
+                    square += a + 1
+                for a in range(D):
+                    right[g, 1 + a] = square[a] * unit[1 + a] / weight
         matrices = np.asarray(gram) + RIDGE * np.eye(1 + D)
         found = np.linalg.solve(matrices, np.asarray(right)[:, :, None])[:, :, 0]
         found[:, 1:1 + d] /= np.asarray(widths)
         found[:, 1 + d:] /= np.square(np.asarray(widths))
+        if self.product:  # the kernel takes no square of it
+            found[:, D] = 0.0
         return np.ascontiguousarray(np.where(np.isfinite(found), found, 0.0))
 
     cdef void add(
@@ -363,6 +382,28 @@ cdef class SampleGroups:
             cut.least[n], cut.most[n] = known.least[lane], known.most[lane]
             n += 1
         cut.n = n
+
+    cdef groups_samples samples(self) noexcept nogil:
+        cdef groups_samples found
+        found.columns, found.stride = &self.ordered_columns[0, 0], self.ordered_columns.shape[1]
+        found.weights, found.prices = &self.ordered_weights[0], &self.ordered_prices[0]
+        return found
+
+    cdef index n_blocks_of(self, index node) noexcept nogil:
+        cdef int last = self.n_levels - 1
+        cdef index i = node - self.begins[last]
+        return (self.end_of(last, i) - self.end_of(last, i - 1) + GROUPS_LANES - 1) // GROUPS_LANES
+
+    cdef void add_samples(
+        self, index node, const pass_costs *costs, const pass_costs *rounding, groups_cut *cut
+    ) noexcept nogil:
+        cdef int last = self.n_levels - 1
+        cdef index i = node - self.begins[last]
+        cdef groups_limits limits
+        cdef groups_samples samples = self.samples()
+        limits.least_exponent, limits.largest_exponent, limits.near = LEAST_EXPONENT, LARGEST_EXPONENT, NEAR
+        groups_add_samples(&samples, self.end_of(last, i - 1), self.end_of(last, i), self.n_columns, costs, rounding,
+                           &limits, cut)
 
     def ordered(self):
         """The samples (n,) in the order of the groups: neighbours follow each other."""
@@ -388,6 +429,7 @@ cdef class SampleGroups:
         at.centers, at.linear, at.quadratic, at.offsets = &values[0, 0], &values[1, 0], &values[2, 0], &values[3, 0]
         moved.centers, moved.linear, moved.quadratic = &errors[0, 0], &errors[1, 0], &errors[2, 0]
         moved.offsets = &errors[3, 0]
+        cut.n_blocks = 0
         cut.n, cut.node, cut.weight, cut.mean, cut.variance = 0, &nodes[0], &out[0, 0], &out[1, 0], &out[2, 0]
         cut.low, cut.high, cut.most, cut.lost, cut.least = &out[3, 0], &out[4, 0], &out[5, 0], &out[6, 0], &out[7, 0]
         for i in range(0, n, 8):

@@ -144,6 +144,9 @@ cdef extern from *:
     # what a group costs, in samples of a pass over them all; `grouped` has the same | samples | [1, inf) |
     # docs/notebook/groups.md
     index SAMPLES_OF_A_GROUP "12L"
+    # what a sample in the place of a group costs, in samples of a pass over them all | samples | [1, inf) |
+    # docs/notebook/groups.md
+    index SAMPLES_OF_ONE "4L"
     # of Newton's method to the scale s of a column | steps | [1, inf) | argument: any s gives a bound (U2)
     int MOST_ROOT_STEPS "50"
     # at which these end | relative change of s | (0, 1) | argument: any s gives a bound (U2)

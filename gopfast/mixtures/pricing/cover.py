@@ -220,7 +220,9 @@ class CoverBound(Learner):
     def _chosen(self, size):
         """Return the blocks, columns and copies, whose optima would add up to the most, as far as EM knows them."""
         candidates = subsets(self.family.n_columns, size, self.part.order, self.rng)
-        tried = [(columns, copies) for columns in candidates for copies in COPIES]
+        share = self.family.n_columns / size
+        around = [2 ** math.floor(math.log2(share)), 2 ** math.ceil(math.log2(share))]
+        tried = [(columns, copies) for columns in candidates for copies in sorted(set(around))]
         values = []
         for columns, copies in tried:
             family, block = self.part.family_of(list(columns), copies)

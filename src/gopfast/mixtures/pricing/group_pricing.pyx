@@ -64,10 +64,13 @@ cdef class GroupedPricing(ComponentPricing):
     """
 
     cdef readonly SampleGroups groups
+    cdef real wm, we, wv
     cdef Grouping *groupings        # (n_threads,)
     cdef Arena group_arena
 
     def __cinit__(self):
+        import os
+        self.wm, self.we, self.wv = [float(z) for z in os.environ.get("WW", "0 1 0").split()]
         self.groupings = <Grouping *> calloc(self.n_threads, sizeof(Grouping))
         if self.groupings == NULL:
             raise MemoryError
@@ -158,22 +161,31 @@ cdef class GroupedPricing(ComponentPricing):
         ComponentPricing.choose_split(self, at, cell)
         if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
             return
-        if not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
-            return
         size = d // <int> (n - d)  # columns that share a variance
+        if node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
+            for a in range(n):
+                if a < d:
+                    variance = high[d + a // size]
+                    width = (high[a] - low[a]) / sqrt(max(variance, 1.0))
+                else:
+                    width = log(max(high[a], 1.0) / max(low[a], 1.0))
+                if width > most and divisible(low[a], high[a]):
+                    most, cell.branch = width, a
+            a = cell.branch
+            if most > 0:
+                node_point(cell, n)[a] = 0.5 * (low[a] + high[a])
+                if a >= d:
+                    node_point(cell, n)[a] = sqrt(max(low[a], 1.0) * max(high[a], 1.0))
+            return
         for a in range(n):
             if a < d:
-                variance = high[d + a // size]
-                width = (high[a] - low[a]) / sqrt(max(variance, 1.0))
+                width = 0.5 * (high[a] - low[a])
+                width = at.error[a] + self.wm * at.sums.mass * at.sub.minorant.quadratic[a] * width * width
             else:
-                width = log(max(high[a], 1.0) / max(low[a], 1.0))
+                width = self.we * at.error[a] + self.wv * 0.125 * at.sums.mass * size * at.sub.minorant.quadratic[
+                    (a - d) * size] * (high[a] - low[a]) * log(max(high[a], 1.0) / max(low[a], 1.0))
             if width > most and divisible(low[a], high[a]):
                 most, cell.branch = width, a
-        a = cell.branch
-        if most > 0:
-            node_point(cell, n)[a] = 0.5 * (low[a] + high[a])
-            if a >= d:
-                node_point(cell, n)[a] = sqrt(max(low[a], 1.0) * max(high[a], 1.0))
 
     cdef real most_saved(self, const Pricing *at) noexcept nogil:
         cdef Grouping *mine = self.grouping(at)

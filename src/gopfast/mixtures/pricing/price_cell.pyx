@@ -449,6 +449,19 @@ cdef class CellPricing:
             if F > d:
                 memcpy(out + 2 * (1 + d + j), &at.costs.quadratic[j], sizeof(real))
 
+    def last_state(self):
+        cdef Pricing *at = self.spaces
+        cdef int F = self.family.n_statistics, Q = self.family.n_facets, i, d = self.family.n_columns
+        self.curve(at)
+        return dict(error=[at.error[i] for i in range(self.family.n_connected)], q=[at.base[i] for i in range(Q)],
+                    cap=[at.sub.facets[i].cap for i in range(Q)],
+                    active=[at.sub.facets[i].active for i in range(Q)], grad=[at.gradient[i] for i in range(Q)],
+                    mass=at.sums.mass, first=[at.sums.first[i] for i in range(F)],
+                    M=[at.moments[i] for i in range((1 + F) * (1 + F))], value=at.sums.value,
+                    centers=[at.costs.centers[i] for i in range(d)],
+                    slope=[at.sub.minorant.quadratic[i] for i in range(d)],
+                    quadratic=[at.costs.quadratic[i] for i in range(d)], linear=[at.costs.linear[i] for i in range(d)])
+
     def explain(self, const float[:, ::1] warm):
         """What proved bounds of cells: logarithms of scales (C,), coefficients (C, d) of the columns and of squares.
 

@@ -29,13 +29,14 @@ from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.margins import COVERED
 from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
 from gopfast.mixtures.pricing.tuning import (
-    COPIES,
     COVER_AT_ONCE as AT_ONCE,
     COVER_ENOUGH as ENOUGH,
+    COVER_FEW as FEW,
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
     COVER_FIRST_LOOK as FIRST_LOOK,
     COVER_MOST_BOXES as MOST_BOXES,
+    COVER_MOST_WHOLE as MOST_WHOLE,
     COVER_RAISED as RAISED,
     DRAWN,
     LAST_STEPS,
@@ -131,8 +132,7 @@ class CoverBound(Learner):
         if self._can_confine():
             self.work = self._confine()
             return True
-        self._end()
-        return bool(self.sizes)
+        return self._end_last()
 
     def _can_confine(self):
         """Whether the blocks, the last ones, can say where components of all columns lie; none is told to a proof."""
@@ -150,9 +150,21 @@ class CoverBound(Learner):
         end = end_of_step(deadline)
         if all(time.monotonic() <= end for _ in self.work):
             self.work = None
-            self._end()
-            return self.whole is not None
+            return self._end_last()
         return True
+
+    def _end_last(self):
+        """Have the next blocks or, after the last, prices of all columns; whether there is more."""
+        is_last = not self.sizes and not self.first_look and self.records is None and self.raised
+        self._end()
+        if is_last and self.whole is None and has_raised_prices(self.family, most=MOST_WHOLE):
+            self._begin_whole(None)
+        return self.whole is not None or bool(self.sizes)
+
+    def _begin_whole(self, boxes):
+        """Begin with prices of all columns, in some boxes (m, n), (m, n) or, None, of all components."""
+        boxes = None if boxes is None else (*boxes, None)
+        self.whole = RaisedBound(self.family, self.problem, self.solution, self.limit, self.threads, boxes=boxes)
 
     def _confine(self):
         """Find boxes of all columns that hold all components of any solution below the limit, and yield."""
@@ -166,8 +178,7 @@ class CoverBound(Learner):
         if not len(boxes[0]):  # no component, no solution
             self.lower = self.limit
             return
-        bound = RaisedBound(self.family, self.problem, self.solution, self.limit, self.threads, boxes=(*boxes, None))
-        self.whole = bound
+        self._begin_whole(boxes)
 
     def _limits(self):
         """Return the blocks at hand, and what mixtures below the limit cost less than in each of them (I7)."""
@@ -194,7 +205,7 @@ class CoverBound(Learner):
         if self.sizes and self.records is None and self.raised and has_raised_blocks(self.family, self.sizes[0]):
             smaller, loss = self.blocks, self.loss
             self._begin(self.sizes[0])
-            if self.loss <= AT_ONCE * loss:
+            if self.loss <= AT_ONCE * loss or len(self.blocks) <= FEW:
                 self.sizes.pop(0)
             else:
                 self.blocks, self.loss = smaller, loss
@@ -220,9 +231,7 @@ class CoverBound(Learner):
     def _chosen(self, size):
         """Return the blocks, columns and copies, whose optima would add up to the most, as far as EM knows them."""
         candidates = subsets(self.family.n_columns, size, self.part.order, self.rng)
-        share = self.family.n_columns / size
-        around = [2 ** math.floor(math.log2(share)), 2 ** math.ceil(math.log2(share))]
-        tried = [(columns, copies) for columns in candidates for copies in sorted(set(around))]
+        tried = [(columns, copies) for columns in candidates for copies in copies_of(self.family.n_columns, size)]
         values = []
         for columns, copies in tried:
             family, block = self.part.family_of(list(columns), copies)
@@ -352,6 +361,12 @@ def best_weights(values, members):
     found = linprog(-np.maximum(values, 0.0) / scale, A_ub=rows, b_ub=np.ones(len(rows)), method="highs")
     weights = np.zeros(len(values)) if found.x is None else np.where(values > 0.0, np.maximum(found.x, 0.0), 0.0)
     return weights / (max(1.0, (rows @ weights).max()) * (1.0 + COVERED))
+
+
+def copies_of(n_columns, size):
+    """Return how many times columns count in blocks of some size: the powers of 2 around the average."""
+    share = math.log2(n_columns / size)
+    return sorted({2 ** math.floor(share), 2 ** math.ceil(share)})
 
 
 def hulls(low, high):

@@ -371,7 +371,7 @@ cdef class CellPricing:
         cdef index n = self.family.n_connected
         cdef float *warm = node_warm(cell, n)
         cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
-        cdef bint afresh = not isfinite(parent) or Q == 0, stuck, is_fine
+        cdef bint afresh = True, stuck, is_fine
         if self.family.has_sample_costs and not self.provable:
             self.forget(at)
             value = self.evaluate_samples(at, node_low(cell), node_high(cell, n), &is_fine)
@@ -386,6 +386,8 @@ cdef class CellPricing:
             at.q[r] = 0
             if at.sub.facets[r].active:
                 at.q[r] = min(at.sub.facets[r].cap, max(0.0, <real> warm[r]))
+                afresh = afresh and not at.q[r] > 0
+        afresh = afresh or not isfinite(parent)
         for turn in range(self.max_passes):
             value = self.evaluate(at, at.q)
             if self.provable and -value > cell.lower:
@@ -448,19 +450,6 @@ cdef class CellPricing:
             memcpy(out + 2 * (1 + j), &value, sizeof(real))
             if F > d:
                 memcpy(out + 2 * (1 + d + j), &at.costs.quadratic[j], sizeof(real))
-
-    def last_state(self):
-        cdef Pricing *at = self.spaces
-        cdef int F = self.family.n_statistics, Q = self.family.n_facets, i, d = self.family.n_columns
-        self.curve(at)
-        return dict(error=[at.error[i] for i in range(self.family.n_connected)], q=[at.base[i] for i in range(Q)],
-                    cap=[at.sub.facets[i].cap for i in range(Q)],
-                    active=[at.sub.facets[i].active for i in range(Q)], grad=[at.gradient[i] for i in range(Q)],
-                    mass=at.sums.mass, first=[at.sums.first[i] for i in range(F)],
-                    M=[at.moments[i] for i in range((1 + F) * (1 + F))], value=at.sums.value,
-                    centers=[at.costs.centers[i] for i in range(d)],
-                    slope=[at.sub.minorant.quadratic[i] for i in range(d)],
-                    quadratic=[at.costs.quadratic[i] for i in range(d)], linear=[at.costs.linear[i] for i in range(d)])
 
     def explain(self, const float[:, ::1] warm):
         """What proved bounds of cells: logarithms of scales (C,), coefficients (C, d) of the columns and of squares.

@@ -92,6 +92,8 @@ class CoverBound(Learner):
         sizes = [n // 2 if family.per_column else n - 1 for n in PARAMETERS]
         self.sizes = [size for size in sizes if size < family.n_columns][: 1 if first_look else None]
         self.first_look = first_look
+        may_follow = family.per_column and raised and records is None and not first_look
+        self.is_followed = may_follow and has_raised_prices(family, most=MOST_WHOLE)  # by those of all columns
         self.blocks, self.done = [], []
         self.solution, self.problem = np.array(solution), problem
         self.whole, self.work = None, None  # the bound of all columns that follows; finding where its cells begin
@@ -124,7 +126,7 @@ class CoverBound(Learner):
             return True
         todo = [block for block in self.blocks if block.more and block.weight > 0.0]
         missing = sum(block.weight * block.missing for block in todo)
-        enough = FIRST_LOOK if self.first_look else ENOUGH if self.sizes else 0.0
+        enough = FIRST_LOOK if self.first_look else ENOUGH if self.sizes or self.is_followed else 0.0
         if todo and missing > enough * self.loss:
             max(todo, key=lambda block: block.weight * block.missing).step(deadline)
             self._count()
@@ -155,9 +157,9 @@ class CoverBound(Learner):
 
     def _end_last(self):
         """Have the next blocks or, after the last, prices of all columns; whether there is more."""
-        is_last = not self.sizes and not self.first_look and self.records is None and self.raised
+        is_last = not self.sizes
         self._end()
-        if is_last and self.whole is None and has_raised_prices(self.family, most=MOST_WHOLE):
+        if is_last and self.whole is None and self.is_followed:
             self._begin_whole(None)
         return self.whole is not None or bool(self.sizes)
 

@@ -224,7 +224,7 @@ class RaisedBound(CellLearner):
         most = min(LOSS * self.total_weight, BETTER * self.lost)
         found = yield from self._equal(self.some, self.some.first(height), ambiguous)
         _, prices, values = found
-        if not self.some.lost(prices, values) < most:
+        if not self.some.lost(prices, values) < most or not values.max() > 0.0:
             return
         self.terms += self.merged_costs.size
         is_known = isinstance(self.family, GaussianFamily)
@@ -260,7 +260,7 @@ class RaisedBound(CellLearner):
     def _insert(self, height):
         """Try next what merging allows, as a component on two clusters saves 2 v less about what that costs."""
         height *= LOWER
-        if height < self.height * LOWER and (not self.heights or height * LOWER > self.heights[0]):
+        if 0.0 < height < self.height * LOWER and (not self.heights or height * LOWER > self.heights[0]):
             self.heights.insert(0, height)
 
     def _equal(self, raised, each, ambiguous, few=False):

@@ -405,7 +405,8 @@ COVER_ENOUGH = 0.1
 COVER_FIRST_LOOK = 1.0
 # of what blocks lose, what larger ones lose if they come at once | part | (0, 1) | docs/notebook/groups.md
 COVER_AT_ONCE = 0.02
-# these come at once, too, where they have prices as high as merging allows | blocks | [0, inf) | docs/notebook/groups.md
+# so few come at once, too, where their prices are as high as merging allows | blocks | [0, inf) |
+# docs/notebook/groups.md
 COVER_FEW = 5
 # of diagonal components of all columns that follow where blocks do not say where these lie, at most | columns |
 # [0, inf) | docs/notebook/groups.md

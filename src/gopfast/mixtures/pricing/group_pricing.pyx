@@ -191,7 +191,7 @@ cdef class GroupedPricing(ComponentPricing):
             error = at.sums.mass * at.sub.minorant.quadratic[j] * width
             if a < d:  # at most a quarter of the width squared
                 error = at.error[a] + MEAN_BESIDE * 0.25 * error * width
-            else:  # at most about half a sixteenth of the logarithm squared
+            else:  # about a sixteenth of the logarithm squared
                 error *= 0.125 * size * log(max(high[a], 1.0) / max(low[a], 1.0))
                 error = at.error[a] + VARIANCE_BESIDE * error
             if error > most and divisible(low[a], high[a]):

@@ -14,6 +14,7 @@ from gopfast.mixtures.pricing import cover, raised
 from gopfast.mixtures.pricing.cover import (
     CoverBound,
     best_weights,
+    copies_of,
     hulls,
     is_covered,
     members_of,
@@ -163,6 +164,7 @@ def test_no_mixture_costs_less_where_blocks_have_raised_prices(seed, height, sha
     """Of three columns, at prices of any height; limits are far above the optima."""
     for name, value in (("GROUPED", 100), ("HEIGHTS", (height,)), ("LOSS", 1e9), ("MERGED", 1e9), ("SLACK", 1e9)):
         monkeypatch.setattr(raised, name, value)
+    monkeypatch.setattr(cover, "MOST_WHOLE", 0)
     problem = problem_of(seed, shape, 240, 5, 3, apart=6.0)
     family, solution, objective = least_known(problem, seed)
     bound = CoverBound(family, solution, objective + 1e4)
@@ -277,8 +279,48 @@ def test_boxes_are_put_together_where_they_meet():
     assert hulls(cells[0][:0], cells[1][:0])[0].shape == (0, 2)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("seed", "height"), [(3, 0.3), (4, 2.0)])
+def test_no_mixture_costs_less_where_all_columns_follow(seed, height, shape, monkeypatch):
+    """Of five columns, from all components, at prices of any height; limits are far above the optima."""
+    for name, value in (("GROUPED", 100), ("HEIGHTS", (height,)), ("LOSS", 1e9), ("MERGED", 1e9), ("SLACK", 1e9),
+                        ("TOLD", -1.0)):  # fmt: skip
+        monkeypatch.setattr(raised, name, value)
+    problem = problem_of(seed, shape, 200, 5, 3, apart=6.0)
+    family, solution, objective = least_known(problem, seed)
+    bound = CoverBound(family, solution, objective + 1e4, problem=problem)
+    bound.sizes = []
+    assert bound._end_last()
+    assert bound.whole.boxes is None
+    steps = 0
+    while bound.step(math.inf) and steps < 25:
+        steps += 1
+    assert -math.inf < bound.at_work <= bound.lower <= objective
+    assert bound.lower <= min(objectives_on_the_way(problem, np.random.default_rng(seed), 5, 20))
+
+
+def test_all_columns_follow_where_blocks_do_not_say_where_components_lie(monkeypatch):
+    monkeypatch.setattr(raised, "GROUPED", 100)
+    problem = problem_of(0, "normal", 240, 6, 2)
+    family, solution, objective = least_known(problem, 0)
+    for most, follow in ((6, True), (5, False)):
+        monkeypatch.setattr(cover, "MOST_WHOLE", most)
+        bound = CoverBound(family, solution, objective, problem=problem)
+        bound.sizes = []
+        assert bound._end_last() == follow == (bound.whole is not None)
+        bound = CoverBound(family, solution, objective, problem=problem, first_look=True)
+        bound.sizes = []
+        assert not bound._end_last()
+
+
+def test_columns_count_as_often_as_they_have_to_on_average():
+    assert [copies_of(*sizes) for sizes in ((5, 3), (8, 3), (8, 2), (4, 3), (6, 3), (5, 2))] == [
+        [1, 2], [2, 4], [4], [1, 2], [2], [2, 4]]  # fmt: skip
+
+
 def test_larger_blocks_come_at_once_where_they_lose_far_less(monkeypatch):
     monkeypatch.setattr(raised, "GROUPED", 1_000)
+    monkeypatch.setattr(cover, "FEW", 0)
     problem = apart(4, "normal", 1_200, 5, 3, far=3.0)
     family, solution, objective = least_known(problem, starts=5)
     for part, first in ((1.0, 3), (0.0, 2)):

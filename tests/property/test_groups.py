@@ -143,6 +143,25 @@ def pricings(problem):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_cells_over_groups_begin_without_their_parents_multipliers(kind):
+    """Whatever multipliers are handed on, bounds are those of none; over the samples they are others."""
+    _, exact, by_groups = pricings(problem_of(kind, 5, 900, 2, 3))
+    rng = np.random.default_rng(5)
+    columns, _ = exact.family.data.arrays()
+    prices = 3.0 + np.square((columns - columns[:, :1]) / columns.std(axis=1)[:, None]).sum(axis=0)
+    low, high = exact.root()
+    at = low + rng.uniform(0.1, 0.5, (20, len(low))) * (high - low)
+    cells, below = (at, at + 0.3 * (high - low)), np.full(20, -np.inf)
+    changed = []
+    for pricing in (exact, by_groups):
+        begins = [np.zeros((20, pricing.n_warm), dtype=np.float32) for _ in range(2)]
+        begins[1][:, : exact.family.n_facets] = rng.exponential(size=(20, exact.family.n_facets))
+        none, some = (pricing.bounds_of(prices, *cells, below, begin)[2] for begin in begins)
+        changed.append(np.any(none != some))
+    assert changed == [True, False]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n", "d"), [(300, 2), (6_000, 2), (2_500, 3)])
 def test_no_component_saves_more_than_its_cell_says(kind, n, d):
     """Multiplier by multiplier it is no less than the pass over the samples; and no less than G anywhere in a cell."""

@@ -286,6 +286,22 @@ def test_it_is_for_components_of_few_parameters_and_many_samples():
     assert not applies(10_000, 4, 5, "known") and not applies(10_000, 6, 8, "known")
     assert not applies(10_000, 3, 8, "known")
     assert not applies(5_000, 3, 2, "diag") and not applies(10_000, 2, 2, "tied_spherical")
+    assert applies(5_000, 4, 2, "diag") and not applies(4_999, 4, 2, "diag") and not applies(5_000, 4, 2, "spherical")
+    family = engine.family(gopfast.GaussianMixture(rng.normal(size=(5_000, 6)), 2, covariance="diag"))
+    assert has_raised_prices(family, 3) and not has_raised_prices(family, 2)  # blocks of so many columns
+    assert not has_raised_prices(family, most=5) and has_raised_prices(family, most=6)
+
+
+def test_no_height_is_tried_at_which_a_merged_component_would_save_all():
+    """Far below the others' value no height is left, and none below 0."""
+    problem, label = problem_of("normal", 1_200)
+    bound = RaisedBound(engine.family(problem), problem, best_fit(problem, label)[1], 0.0)
+    bound.heights, bound.height = [], 1.0
+    for height in (-0.3, 0.0):
+        bound._insert(height)
+        assert bound.heights == []
+    bound._insert(0.5)
+    assert len(bound.heights) == 1 and 0.0 < bound.heights[0] < 0.5
 
 
 @pytest.mark.parametrize("covariance", ["diag", "spherical"])

@@ -29,13 +29,14 @@ from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.margins import COVERED
 from gopfast.mixtures.pricing.raised import RaisedBound, has_raised_prices
 from gopfast.mixtures.pricing.tuning import (
-    COPIES,
     COVER_AT_ONCE as AT_ONCE,
     COVER_ENOUGH as ENOUGH,
+    COVER_FEW as FEW,
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
     COVER_FIRST_LOOK as FIRST_LOOK,
     COVER_MOST_BOXES as MOST_BOXES,
+    COVER_MOST_WHOLE as MOST_WHOLE,
     COVER_RAISED as RAISED,
     DRAWN,
     LAST_STEPS,
@@ -91,6 +92,8 @@ class CoverBound(Learner):
         sizes = [n // 2 if family.per_column else n - 1 for n in PARAMETERS]
         self.sizes = [size for size in sizes if size < family.n_columns][: 1 if first_look else None]
         self.first_look = first_look
+        may_follow = family.per_column and raised and records is None and not first_look
+        self.is_followed = may_follow and has_raised_prices(family, most=MOST_WHOLE)  # by those of all columns
         self.blocks, self.done = [], []
         self.solution, self.problem = np.array(solution), problem
         self.whole, self.work = None, None  # the bound of all columns that follows; finding where its cells begin
@@ -123,7 +126,7 @@ class CoverBound(Learner):
             return True
         todo = [block for block in self.blocks if block.more and block.weight > 0.0]
         missing = sum(block.weight * block.missing for block in todo)
-        enough = FIRST_LOOK if self.first_look else ENOUGH if self.sizes else 0.0
+        enough = FIRST_LOOK if self.first_look else ENOUGH if self.sizes or self.is_followed else 0.0
         if todo and missing > enough * self.loss:
             max(todo, key=lambda block: block.weight * block.missing).step(deadline)
             self._count()
@@ -131,8 +134,7 @@ class CoverBound(Learner):
         if self._can_confine():
             self.work = self._confine()
             return True
-        self._end()
-        return bool(self.sizes)
+        return self._end_last()
 
     def _can_confine(self):
         """Whether the blocks, the last ones, can say where components of all columns lie; none is told to a proof."""
@@ -150,9 +152,21 @@ class CoverBound(Learner):
         end = end_of_step(deadline)
         if all(time.monotonic() <= end for _ in self.work):
             self.work = None
-            self._end()
-            return self.whole is not None
+            return self._end_last()
         return True
+
+    def _end_last(self):
+        """Have the next blocks or, after the last, prices of all columns; whether there is more."""
+        is_last = not self.sizes
+        self._end()
+        if is_last and self.whole is None and self.is_followed:
+            self._begin_whole(None)
+        return self.whole is not None or bool(self.sizes)
+
+    def _begin_whole(self, boxes):
+        """Begin with prices of all columns, in some boxes (m, n), (m, n) or, None, of all components."""
+        boxes = None if boxes is None else (*boxes, None)
+        self.whole = RaisedBound(self.family, self.problem, self.solution, self.limit, self.threads, boxes=boxes)
 
     def _confine(self):
         """Find boxes of all columns that hold all components of any solution below the limit, and yield."""
@@ -166,8 +180,7 @@ class CoverBound(Learner):
         if not len(boxes[0]):  # no component, no solution
             self.lower = self.limit
             return
-        bound = RaisedBound(self.family, self.problem, self.solution, self.limit, self.threads, boxes=(*boxes, None))
-        self.whole = bound
+        self._begin_whole(boxes)
 
     def _limits(self):
         """Return the blocks at hand, and what mixtures below the limit cost less than in each of them (I7)."""
@@ -194,7 +207,7 @@ class CoverBound(Learner):
         if self.sizes and self.records is None and self.raised and has_raised_blocks(self.family, self.sizes[0]):
             smaller, loss = self.blocks, self.loss
             self._begin(self.sizes[0])
-            if self.loss <= AT_ONCE * loss:
+            if self.loss <= AT_ONCE * loss or len(self.blocks) <= FEW:
                 self.sizes.pop(0)
             else:
                 self.blocks, self.loss = smaller, loss
@@ -220,7 +233,7 @@ class CoverBound(Learner):
     def _chosen(self, size):
         """Return the blocks, columns and copies, whose optima would add up to the most, as far as EM knows them."""
         candidates = subsets(self.family.n_columns, size, self.part.order, self.rng)
-        tried = [(columns, copies) for columns in candidates for copies in COPIES]
+        tried = [(columns, copies) for columns in candidates for copies in copies_of(self.family.n_columns, size)]
         values = []
         for columns, copies in tried:
             family, block = self.part.family_of(list(columns), copies)
@@ -350,6 +363,12 @@ def best_weights(values, members):
     found = linprog(-np.maximum(values, 0.0) / scale, A_ub=rows, b_ub=np.ones(len(rows)), method="highs")
     weights = np.zeros(len(values)) if found.x is None else np.where(values > 0.0, np.maximum(found.x, 0.0), 0.0)
     return weights / (max(1.0, (rows @ weights).max()) * (1.0 + COVERED))
+
+
+def copies_of(n_columns, size):
+    """Return how many times columns count in blocks of some size: the powers of 2 around the average."""
+    share = math.log2(n_columns / size)
+    return sorted({2 ** math.floor(share), 2 ** math.ceil(share)})
 
 
 def hulls(low, high):

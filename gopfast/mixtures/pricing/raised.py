@@ -39,6 +39,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_FEWEST as FEWEST,
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
+    RAISED_GROUPED_DIAGONAL as GROUPED_DIAGONAL,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS,
     RAISED_HIGHEST,
@@ -46,6 +47,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
     RAISED_LOWER as LOWER,
+    RAISED_MANY_DIAGONAL as MANY_DIAGONAL,
     RAISED_MERGED as MERGED,
     RAISED_MERGED_KNOWN as MERGED_KNOWN,
     RAISED_MOST_CELLS as MOST_CELLS,
@@ -150,7 +152,7 @@ class RaisedBound(CellLearner):
     def _begin(self):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K, n = self.n_components, len(self.weights)
-        self.by_groups = n >= GROUPED
+        self.by_groups = n >= (GROUPED if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
         patience = PATIENCE_KNOWN if isinstance(self.family, GaussianFamily) else PATIENCE
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
             self.one, patience=patience, n_threads=self.threads, record=self.record)  # fmt: skip
@@ -222,7 +224,7 @@ class RaisedBound(CellLearner):
         most = min(LOSS * self.total_weight, BETTER * self.lost)
         found = yield from self._equal(self.some, self.some.first(height), ambiguous)
         _, prices, values = found
-        if not self.some.lost(prices, values) < most:
+        if not self.some.lost(prices, values) < most or not values.max() > 0.0:
             return
         self.terms += self.merged_costs.size
         is_known = isinstance(self.family, GaussianFamily)
@@ -258,7 +260,7 @@ class RaisedBound(CellLearner):
     def _insert(self, height):
         """Try next what merging allows, as a component on two clusters saves 2 v less about what that costs."""
         height *= LOWER
-        if height < self.height * LOWER and (not self.heights or height * LOWER > self.heights[0]):
+        if 0.0 < height < self.height * LOWER and (not self.heights or height * LOWER > self.heights[0]):
             self.heights.insert(0, height)
 
     def _equal(self, raised, each, ambiguous, few=False):
@@ -430,7 +432,7 @@ def halves(low, high, branch, point):
     return np.concatenate([low, above]), np.concatenate([below, high])
 
 
-def has_raised_prices(family, n_columns=None):
+def has_raised_prices(family, n_columns=None, most=MOST_DIAGONAL):
     """
     Return whether the bound is for a family: parameters few enough for cells, and enough samples.
 
@@ -439,6 +441,8 @@ def has_raised_prices(family, n_columns=None):
     family : Family
     n_columns : int, optional
         Of a block of the family's columns, in place of all.
+    most : int
+        Columns of diagonal components.
     """
     d = family.n_columns if n_columns is None else n_columns
     if family.data.is_summary or family.has_prior or family.n_components < 2:
@@ -446,11 +450,13 @@ def has_raised_prices(family, n_columns=None):
     n = family.data.n_samples
     if isinstance(family, FullFamily):
         return n >= FEWEST
-    if n < GROUPED:
+    is_diagonal = isinstance(family, NormalFamily) and family.per_column
+    many = is_diagonal and d >= MANY_DIAGONAL[n_columns is None]
+    if n < (min(GROUPED, GROUPED_DIAGONAL) if many else GROUPED):
         return False
     if isinstance(family, GaussianFamily):  # where the hull of the means has more dimensions
         return FEWEST_KNOWN <= d <= min(MOST_KNOWN, family.n_components - 2)
     if not isinstance(family, NormalFamily) or family.n_shared:
         return False
-    most = MOST_SPHERICAL if family.n_cell == family.n_columns + 1 else MOST_DIAGONAL
+    most = MOST_SPHERICAL if family.n_cell == family.n_columns + 1 else most
     return 1 < d <= most

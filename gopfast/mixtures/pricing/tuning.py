@@ -400,8 +400,6 @@ HULL_SMALL = 1e-7
 # of a component in a block: the fewer first, which are sooner done | parameters | [2, 7] |
 # docs/notebook/many_columns.md
 PARAMETERS = (4, 6)
-# that blocks may have | powers of 2 | [1, inf) | docs/notebook/many_columns.md
-COPIES = (1, 2, 4)
 # samples that blocks are chosen by | samples | [1, inf) | not measured
 DRAWN = 2_000
 # of EM in a chosen block, from the incumbent, of all samples | steps | [1, inf) | not measured
@@ -417,6 +415,12 @@ COVER_ENOUGH = 0.1
 COVER_FIRST_LOOK = 1.0
 # of what blocks lose, what larger ones lose if they come at once | part | (0, 1) | docs/notebook/groups.md
 COVER_AT_ONCE = 0.02
+# so few come at once, too, where their prices are as high as merging allows | blocks | [0, inf) |
+# docs/notebook/groups.md
+COVER_FEW = 5
+# of diagonal components of all columns that follow where blocks do not say where these lie, at most | columns |
+# [0, inf) | docs/notebook/groups.md
+COVER_MOST_WHOLE = 5
 # boxes of all columns that blocks leave, at most | boxes | [1, inf) | not measured
 COVER_MOST_BOXES = 64
 # of a block whose prices are as high as merging allows; clusters are less apart in fewer | columns | [2, inf) |
@@ -512,13 +516,18 @@ RAISED_CONFINED_LOSS = 0.1
 # half sides of cells that are small enough for that | standard deviations of a component | (0, inf) | not measured
 RAISED_CONFINED_WIDTH = 0.15
 # before progress is looked at, and at most | cells | [1, inf) | not measured
-RAISED_MOST_CELLS = (16_000, 400_000)
+RAISED_MOST_CELLS = (16_000, 1_000_000)
 # no progress: this part of what is missing is left after twice the cells | part | (0, 1) | not measured
 RAISED_SLOW = 0.8
 # of fewer prices of them all are as soon found | samples | [1, inf) | not measured
 RAISED_FEWEST = 1_000
 # of fewer passes are over the samples | samples | [1, inf) | docs/notebook/groups.md
 RAISED_GROUPED = 10_000
+# the same of diagonal components of so many columns that prices of all samples are of no use | samples | [1, inf) |
+# docs/notebook/groups.md
+RAISED_GROUPED_DIAGONAL = 5_000
+# of blocks, as columns that count several times are as hard, and of all | columns | [2, inf) | docs/notebook/groups.md
+RAISED_MANY_DIAGONAL = (3, 4)
 
 # [chain_blocks] Chains of regressions.
 

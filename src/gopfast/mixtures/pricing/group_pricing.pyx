@@ -21,8 +21,9 @@ from gopfast.mixtures.pricing.pricing cimport ComponentPricing
 from gopfast.mixtures.pricing.sample_groups cimport GROUPS_LANES, SampleGroups, groups_cut, groups_samples
 from gopfast.mixtures.data.passes cimport price_sums
 from gopfast.mixtures.pricing.tuning cimport (
-    BEARABLE, FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MANY_OF_A_PASS, MOST_ROOT_STEPS, MOST_ROUNDS, ROOT_TOLERANCE,
-    SAMPLES_OF_A_GROUP, SAMPLES_OF_ONE, SHARE_LOST, SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD
+    BEARABLE, FIRST_LEVEL, LEAST_LOST, LEAST_SCALE, MANY_OF_A_PASS, MEAN_BESIDE, MOST_ROOT_STEPS, MOST_ROUNDS,
+    ROOT_TOLERANCE, SAMPLES_OF_A_GROUP, SAMPLES_OF_ONE, SHARE_LOST, SHARE_LOST_KNOWN, SHARE_OF_ASCENTS, TOLD,
+    VARIANCE_BESIDE
 )
 from gopfast.search.arena cimport Arena
 from gopfast.search.rounding cimport ROUND
@@ -143,6 +144,8 @@ cdef class GroupedPricing(ComponentPricing):
         cdef bint is_known = self.family.n_connected <= self.family.n_columns
         mine.cutoff, mine.share = cutoff, SHARE_LOST_KNOWN if is_known else SHARE_LOST
         mine.bearable = BEARABLE * node_warm(cell, self.family.n_connected)[self.family.n_facets]
+        # a parent's multipliers take more passes than none
+        memset(node_warm(cell, self.family.n_connected), 0, self.family.n_facets * sizeof(float))
         ComponentPricing.bound(self, at, cell, cutoff)
 
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil:
@@ -150,10 +153,11 @@ cdef class GroupedPricing(ComponentPricing):
         self.begin(self.grouping(at))
 
     cdef void choose_split(self, Pricing *at, Node *cell) noexcept nogil:
-        """Where the minorant's error says little of what is missing, the side that is widest for a component.
+        """The side of a mean or variance by what the minorant errs at the column and may err elsewhere in the cell.
 
-        Of means in standard deviations, of variances by their ratio: the columns of coarse groups are those of no
-        component, and a minorant may be exact there.
+        Where the error says little of what is missing, the side that is widest for a component, of means in standard
+        deviations, of variances by their ratio: the columns of coarse groups are those of no component, and a minorant
+        may be exact there.
         """
         cdef Grouping *mine = self.grouping(at)
         cdef int d = self.family.n_columns, size, a
@@ -165,9 +169,10 @@ cdef class GroupedPricing(ComponentPricing):
         ComponentPricing.choose_split(self, at, cell)
         if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
             return
-        if not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
-            return
         size = d // <int> (n - d)  # columns that share a variance
+        if not node_warm(cell, n)[self.family.n_facets] < TOLD * (-cell.lower - mine.cutoff):
+            self.choose_side(at, cell, size)
+            return
         for a in range(n):
             if a < d:
                 variance = high[d + a // size]
@@ -181,6 +186,24 @@ cdef class GroupedPricing(ComponentPricing):
             node_point(cell, n)[a] = 0.5 * (low[a] + high[a])
             if a >= d:
                 node_point(cell, n)[a] = sqrt(max(low[a], 1.0) * max(high[a], 1.0))
+
+    cdef void choose_side(self, Pricing *at, Node *cell, int size) noexcept nogil:
+        """The side with the largest error; one at the column alone is 0 where it has an end of the side for its own."""
+        cdef int d = self.family.n_columns, a, j
+        cdef real *low = node_low(cell)
+        cdef real *high = node_high(cell, self.family.n_connected)
+        cdef real most = 0, error, width
+        for a in range(<int> self.family.n_connected):
+            width = high[a] - low[a]
+            j = a if a < d else (a - d) * size
+            error = at.sums.mass * at.sub.minorant.quadratic[j] * width
+            if a < d:  # at most a quarter of the width squared
+                error = at.error[a] + MEAN_BESIDE * 0.25 * error * width
+            else:  # about a sixteenth of the logarithm squared
+                error *= 0.125 * size * log(max(high[a], 1.0) / max(low[a], 1.0))
+                error = at.error[a] + VARIANCE_BESIDE * error
+            if error > most and divisible(low[a], high[a]):
+                most, cell.branch = error, a
 
     cdef real most_saved(self, const Pricing *at) noexcept nogil:
         cdef Grouping *mine = self.grouping(at)

@@ -371,7 +371,7 @@ cdef class CellPricing:
         cdef index n = self.family.n_connected
         cdef float *warm = node_warm(cell, n)
         cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
-        cdef bint afresh = not isfinite(parent) or Q == 0, stuck, is_fine
+        cdef bint afresh = True, stuck, is_fine
         if self.family.has_sample_costs and not self.provable:
             self.forget(at)
             value = self.evaluate_samples(at, node_low(cell), node_high(cell, n), &is_fine)
@@ -386,6 +386,8 @@ cdef class CellPricing:
             at.q[r] = 0
             if at.sub.facets[r].active:
                 at.q[r] = min(at.sub.facets[r].cap, max(0.0, <real> warm[r]))
+                afresh = afresh and not at.q[r] > 0
+        afresh = afresh or not isfinite(parent)
         for turn in range(self.max_passes):
             value = self.evaluate(at, at.q)
             if self.provable and -value > cell.lower:

@@ -134,6 +134,11 @@ cdef extern from *:
     # a cell is split by the minorant's error if that is more than this part of what is missing | part | (0, 1) |
     # docs/notebook/groups.md
     real TOLD "0.25"
+    # of what a minorant errs by at most for means in a cell, beside what it does at the column, where a cell is split |
+    # part | [0, inf) | docs/notebook/groups.md
+    real MEAN_BESIDE "0.3"
+    # the same for variances | part | [0, inf) | docs/notebook/groups.md
+    real VARIANCE_BESIDE "0.35"
     # groups from which on a pass may end though these lose more | groups | [64, inf) | docs/notebook/groups.md
     index MANY_OF_A_PASS "500L"
     # if that is no more than this part of what the minorant loses of the cell that its cell is a half of | part |

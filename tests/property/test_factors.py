@@ -256,6 +256,57 @@ def test_rough_searches_prove_less_than_is_attained(seed, n):
     assert meter.terms > 0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_prices_carried_over_prove_less_than_is_attained(seed):
+    """Whatever they were above -log p elsewhere: nonsense, or what a similar mixture had, which is good enough."""
+    rng = np.random.default_rng([45, seed])
+    problem = problem_of(4 * seed + 3, 600, 2 + seed % 2)
+    slices, plan, meter = engine.family(problem).slices(), plan_of(problem).of_fixed(hasty=True), Meter()
+    W, d = slices.total, len(slices.columns)
+
+    def misled(plan, solution, limit, rough, lift=None):
+        return RoughPrices.learner(plan, solution, limit + 0.1 * W, rough, lift)
+
+    root = rng.standard_normal((d, d))
+    A, lift = root @ root.T + 0.2 * np.eye(d), None
+    for turn in range(4):
+        known, _ = slices.known((1.0 + 0.02 * turn) * A)
+        n = known.data.n_samples
+        given = (lift, lift, rng.standard_normal(n), np.full(n, rng.choice([-3.0, 0.0, 30.0])))[turn]
+        made_of = known, 0.0, 1e-4, plan, 1e-2 * W, PriceMaker(misled, meter)
+        found = RoughSearch(1.0, *made_of, n_starts=4, lift=given)
+        while not (found.is_over or found.done):
+            found.go_on(time.monotonic() + 100.0)
+        attained, local = [found.upper], MixturePrimal(known, 1)
+        for _ in range(6):
+            means = known.data.arrays()[0][:d, rng.integers(n, size=3)].T
+            attained.append(local.em(np.full(3, 1 / 3), means, 0.0, 200)[1].min())
+        assert -math.inf < found.lower <= min(attained) + 1e-9 * (abs(found.upper) + W), turn
+        lift = found.lift if turn == 0 else lift
+
+
+def test_no_prices_are_looked_for_where_those_of_a_similar_mixture_do():
+    """The same clusters at a precision that differs by a twentieth: no master problem is solved."""
+    rng = np.random.default_rng(46)
+    x = np.concatenate([rng.standard_normal((300, 3)) + 8.0 * np.eye(3)[k] for k in range(3)])
+    problem = gopfast.GaussianMixture(x, 3, covariance="tied")
+    slices, plan = engine.family(problem).slices(), plan_of(problem).of_fixed(hasty=True)
+    A, bounds, lift = np.linalg.inv(np.cov(slices.columns) / 9.0), [], None
+
+    def learner(*made_of):
+        bounds.append(RoughPrices.learner(*made_of))
+        return bounds[-1]
+
+    for factor in (1.0, 1.05):
+        made_of = slices.known(factor * A)[0], 0.0, 1e-4, plan, 3e-3 * slices.total, PriceMaker(learner, Meter())
+        found = RoughSearch(1.0, *made_of, n_starts=4, lift=lift)
+        while not found.is_over:
+            found.go_on(time.monotonic() + 100.0)
+        assert found.missing <= found.rough
+        lift = found.lift
+    assert bounds[0].master.n_steps > 0 == bounds[1].master.n_steps
+
+
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_proved_lies_below_a_brute_force_optimum(seed, d):

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 
-from gopfast.tuning import FEWEST, FIRST, FIRST_BOUND, PATIENCE, SHARE, TRIAL
+from gopfast.tuning import FEWEST, FIRST, FIRST_BOUND, LEARNT_SHARE, PATIENCE, SHARE, TRIAL, WIDER
 
 DECADE = math.log(10.0)
 
@@ -13,9 +13,9 @@ class Outlook:
     Ends a search when the next factor of ten of its gap is to take more than ten times its time limit.
 
     That is so when two paces say so: from half of the limit on that of the gap, in the later half of the time since
-    the first bound; and that of what is being learnt beside the tree, whose bound may be below that of the tree as
-    yet, since its own first bound. Each learner has three quarters of the limit to come to one, and then a tenth to
-    show a pace. A clock decides nothing but the end.
+    the first bound; and that of what is being learnt beside the tree, in the later three quarters of the time since
+    its own first bound. Each learner has three quarters of the limit to come to one that is no worse than that of the
+    tree, and from its first one on a tenth to show a pace. A clock decides nothing but the end.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Outlook:
         if gap is None:
             self._learner = None
         elif self._learner is None or gap > self._learner.last:
-            self._learner = Pace(seconds)
+            self._learner = Pace(seconds, LEARNT_SHARE)
         if gap is not None and 0.0 < gap < math.inf:
             self._learner.take(seconds, gap)
 
@@ -82,8 +82,10 @@ class Outlook:
         pace = self._learner
         if pace is None:
             return False
+        if pace.last > self._pace.last * (1.0 + WIDER) and seconds - pace.begun < FIRST_BOUND * self.limit:
+            return True
         if pace.started is None:
-            return seconds - pace.begun < FIRST_BOUND * self.limit
+            return False
         is_shown = pace.is_known and seconds - pace.started >= TRIAL * self.limit
         return not is_shown or pace.needed() <= PATIENCE * self.limit
 
@@ -96,6 +98,8 @@ class Pace:
     ----------
     begun : float
         When it began to be looked at, in seconds.
+    share : float
+        Part of the time that is the earlier one.
 
     Attributes
     ----------
@@ -105,8 +109,8 @@ class Pace:
         The last gap, infinite before that.
     """
 
-    def __init__(self, begun=0.0):
-        self.begun, self.started, self.last, self._passed = begun, None, math.inf, deque()
+    def __init__(self, begun=0.0, share=SHARE):
+        self.begun, self.share, self.started, self.last, self._passed = begun, share, None, math.inf, deque()
 
     def take(self, seconds, gap):
         """Take a gap above 0, after so many seconds."""
@@ -114,7 +118,7 @@ class Pace:
             self.started = seconds
         self.last = gap
         self._passed.append((seconds, gap))
-        begin = self.started + SHARE * (seconds - self.started)
+        begin = self.started + self.share * (seconds - self.started)
         while len(self._passed) > 1 and self._passed[1][0] <= begin:
             self._passed.popleft()
 

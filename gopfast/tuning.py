@@ -70,8 +70,15 @@ FIRST = 10.0
 # of the time limit, before which a search is not ended early, and of the time spent, which the pace is of | part |
 # (0, 1) | not measured
 SHARE = 0.5
-# of the time limit, in which what is learnt beside the tree is to have a bound | part | (0, 1) | not measured
+# of the time since the first bound of what is learnt beside the tree, before its pace is looked at: blocks of columns
+# gain one after the other | part | (0, 1) | docs/notebook/many_columns.md
+LEARNT_SHARE = 0.25
+# of the time limit, in which what is learnt beside the tree is to have a bound as good as the tree's | part | (0, 1) |
+# docs/notebook/many_columns.md
 FIRST_BOUND = 0.75
+# than the gap of the search, from which on that of what is learnt is worse | relative | [0, inf) | argument: rounding
+# of two differences of the same numbers
+WIDER = 1e-9
 # the same, in which that bound is to show a pace | part | (0, 1) | not measured
 TRIAL = 0.1
 # in that part: of fewer the next may tell more | reports | [2, inf) | not measured

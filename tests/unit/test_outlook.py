@@ -50,8 +50,10 @@ def test_what_is_learnt_has_time_for_its_first_bound_and_to_show_a_pace():
     assert learnt_until(lambda t: None) == 30.0
     assert learnt_until(lambda t: np.inf) == 45.0
     assert learnt_until(lambda t: None if t < 10.0 else np.inf) == 55.0
-    # one at 29 s, far wider than the search's, that does not move: a tenth of the limit later
-    assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6) == 35.0
+    # one at 29 s, that of the search, that does not move: a tenth of the limit later
+    assert learnt_until(lambda t: np.inf if t < 29.0 else 800.0) == 35.0
+    # far wider than the search's: blocks of columns have their first bounds one after the other
+    assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6) == 45.0
     # a factor of ten in 20 s, from 29 s on; then it ends
     assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6 * 10.0 ** ((29.0 - t) / 20.0)) is None
     assert learnt_until(lambda t: np.inf if t < 29.0 else 1e6 if t < 33.0 else None) == 33.0
@@ -60,7 +62,8 @@ def test_what_is_learnt_has_time_for_its_first_bound_and_to_show_a_pace():
 def test_the_next_that_learns_begins_anew():
     """Handed over at 40 s, from a gap that does not move to one that is not known: the search goes on."""
     assert learnt_until(lambda t: 1e6 if t < 30.0 else np.inf) is None
-    assert learnt_until(lambda t: 1e6 if t < 29.0 else 2e6) == 35.0
+    assert learnt_until(lambda t: 1e6 if t < 29.0 else 2e6) is None
+    assert learnt_until(lambda t: 700.0 if t < 29.0 else 800.0) == 35.0
 
 
 def test_a_gap_that_grows_with_a_better_bound_to_come_is_no_error():

@@ -317,9 +317,10 @@ class GroupedBound(CellLearner):
         """Have new prices next, with what ascents from the best cells come to; cells go on where that is nothing."""
         _, _, upper, points = self.pricing.cells()
         points = np.concatenate([points[np.argsort(-upper)[:N_STARTS]], self.pricing.best()[None]])
-        # ascents by groups lack what these lose; those by samples, which cost more, find what is left
-        climbed = (self.pricing.climb(points, N_CLIMBS, deadline, exactly=exactly) for exactly in (False, True))
-        if any(self._add(*found, tolerance, deadline) for found in climbed):
+        # ascents by groups lack what these lose; what the best saves is known of the samples
+        climbed = self.pricing.climb(points, N_CLIMBS, deadline, exactly=False)
+        known = np.full(1, self.pricing.attained), points[-1:]
+        if self._add(*climbed, tolerance, deadline) or self._add(*known, tolerance, deadline):
             self.phase = "atoms"
         else:
             self.n_turns = MOST_TURNS

@@ -686,12 +686,10 @@ class RoughPrices(Mechanism):
         """Return the Learner of the plan of such a mixture, which may lose so many nats; `lift` of its prices (n,)."""
         if plan.family.data.n_samples <= MOST_PRICED_ROUGHLY:
             one = plan.family.one_component(plan.problem)  # of all samples: what summaries lose is more than it may
-            bound = PricingBound(
-                plan.family, one, solution, limit, threads=plan.threads, hasty=True, rough=rough, rounds=False
-            )
-            if lift is not None:
-                bound.begin_lifted(lift)
-            return bound
+            return PricingBound(
+                plan.family, one, solution, limit, threads=plan.threads, hasty=True, rough=rough, rounds=False,
+                lift=lift,
+            )  # fmt: skip
         return GroupedBound(plan.family, plan.problem, solution, limit, plan.threads)
 
 

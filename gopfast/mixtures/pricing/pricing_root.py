@@ -110,6 +110,8 @@ class PricingBound(Learner):
         Batches of nodes in which the tree has so many terms: so long questions and solutions wait, see `Learner.rest`.
     kind : type
         Of cells: `ComponentPricing`, or another with its methods.
+    lift : ndarray, shape (N,), optional
+        Prices to begin with, less -log p of the solution; they are left where they lose much.
 
     Attributes
     ----------
@@ -136,6 +138,7 @@ class PricingBound(Learner):
         confine=None,
         patience=lambda terms: 0,
         kind=ComponentPricing,
+        lift=None,
     ):
         self.family, self.one, self.limit, self.threads = family, one, limit, threads
         self.n_components = family.n_components
@@ -181,6 +184,8 @@ class PricingBound(Learner):
         self.patience, self.rest = patience, 0
         self.atoms = None  # prices, parameters and multipliers: without atoms that were added after these
         self.last = True  # of the summaries; cells of others are divided as long as that is cheap
+        if lift is not None:
+            self._begin_lifted(RaisedPrices(costs, np.log(solution[: self.n_components][used]), self.weights, lift))
 
     @property
     def total(self):
@@ -495,20 +500,14 @@ class PricingBound(Learner):
         """What the prices (N,) are above -log p of the solution."""
         return self.prices - self.own
 
-    def begin_lifted(self, lift):
-        """
-        Begin with prices so much (N,) above -log p of the solution, unless they lose much.
-
-        They are made such that all its components save the same.
-        """
-        used = self.solution[: self.n_components]
-        costs = np.array([self.pricing.costs_at(point)[0] for point in self.points])
-        raised = RaisedPrices(costs, np.log(used[used > 0.0]), self.weights, lift)
-        for _, prices, values in raised.equal(np.zeros(len(costs)), math.inf, few=True):
+    def _begin_lifted(self, raised):
+        """Begin with these prices, made such that all components of the solution save the same, if they lose little."""
+        for _, prices, values in raised.equal(np.zeros(len(self.points)), math.inf, few=True):
             near, sigma = prices, values.max()
-        if self.limit - (self.total_at(near) - self.n_components * sigma) < LIFTED * self.tolerance:
+        self.totalled = near, self.total_at(near)
+        if self.limit - (self.totalled[1] - self.n_components * sigma) < LIFTED * self.tolerance:
             self.prices, self.sigma, self.is_near = near, sigma, True
-            self.multipliers = np.ones(len(costs))
+            self.multipliers = np.ones(len(self.points))
 
     def begin(self, prices, points, low, high):
         """Begin with known prices, atoms, and cells (m, n), (m, n): no solution below the limit lies elsewhere."""

@@ -23,7 +23,7 @@ from gopfast.mixtures.pricing.blocks import BlocksBound, is_divided
 from gopfast.mixtures.pricing.confinement import Confinement as ConfinementQuestions
 from gopfast.mixtures.pricing.cover import CoverBound, is_covered
 from gopfast.mixtures.pricing.grouped import GroupedBound, is_grouped
-from gopfast.mixtures.pricing.hull import HullBound, has_hull
+from gopfast.mixtures.pricing.hull import HullBound, has_few, has_hull
 from gopfast.mixtures.pricing.pricing_cuts import PricingReduction
 from gopfast.mixtures.pricing.pricing_levels import LevelledBound, levels_of
 from gopfast.mixtures.pricing.pricing_root import PricingBound
@@ -485,7 +485,7 @@ class Hull(Early):
         """Return the Learner, once it begins."""
         plan.begun("single components are priced in the hull of the means")
         record = None if plan.blocks is None else plan.blocks.hull
-        bound = HullBound(plan.family, solution, limit, plan.threads, record)
+        bound = HullBound(plan.family, solution, limit, plan.threads, record, has_few(plan.family))
         return bound if record is None else ShownHull(bound, record, plan.family.n_columns >= HULL_ALONE)
 
 

@@ -30,15 +30,18 @@ from gopfast.mixtures.pricing.hull_tables import SCALES, Tables
 from gopfast.mixtures.pricing.pricing_root import less, total_of
 from gopfast.mixtures.pricing.tuning import (
     FEWEST_COLUMNS,
-    FEWEST_FREE,
     HULL_BATCH as BATCH,
     HULL_BATCHES as BATCHES,
     HULL_CONFINING as CONFINING,
+    HULL_FEW as FEW,
+    HULL_FEW_FREE as FEW_FREE,
     HULL_FEWEST as FEWEST,
     HULL_LOSS as LOSS,
     HULL_LOST as LOST,
+    HULL_MANY_COLUMNS as MANY_COLUMNS,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
+    HULL_MOST_LOST as MOST_LOST,
     HULL_OF_MOMENTS as OF_MOMENTS,
     HULL_OF_PRICES as OF_PRICES,
     HULL_PATIENCE as PATIENCE,
@@ -67,6 +70,8 @@ class HullBound(Learner):
     threads : int
     record : HullRecord or None
         For a proof.
+    is_picky : bool
+        There are cells only of clusters that are apart, or of many columns.
 
     Attributes
     ----------
@@ -74,8 +79,9 @@ class HullBound(Learner):
         Proved, in nats.
     """
 
-    def __init__(self, family, solution, limit, threads=1, record=None):
+    def __init__(self, family, solution, limit, threads=1, record=None, is_picky=False):
         self.family, self.limit, self.threads, self.lower, self.record = family, limit, threads, -math.inf, record
+        self.is_picky = is_picky
         K = family.n_components
         self.n_components, self.solution = K, np.array(solution)
         self.free = isinstance(family, NormalFamily)
@@ -116,7 +122,13 @@ class HullBound(Learner):
             if time.monotonic() > deadline:
                 return True
         self.phase = "cells"
-        return True
+        return self._is_worth_it()
+
+    def _is_worth_it(self):
+        """Return whether cells may say more than prices of all samples, which are soon found where these are few."""
+        if not self.is_picky or self.is_confining:
+            return True
+        return self.n_columns >= MANY_COLUMNS and self.atoms.lost <= MOST_LOST * self.total_weight
 
     def _begin(self, parts):
         """
@@ -142,7 +154,8 @@ class HullBound(Learner):
             # where cells will not say where a better solution is, what prices lose is lost
             if self.is_confining or self.is_last:
                 break
-        yield from self._begin_cells()
+        if self._is_worth_it():
+            yield from self._begin_cells()
 
     def _begin_balls(self):
         """Find balls at the prices that there are, if not the last only confined ones, and yield after every part."""
@@ -393,13 +406,17 @@ class HullBound(Learner):
         return True
 
 
+def has_few(family):
+    """Return whether prices of all samples are as soon found as cells where clusters are not apart."""
+    return family.data.n_samples < (FEW_FREE if isinstance(family, NormalFamily) else FEW)
+
+
 def has_hull(family):
     """Whether the bound is for this family: spherical components of known or free variance, without a prior."""
     if isinstance(family, NormalFamily):
-        known, fewest = family.n_groups == 1 and family.n_columns > 1 and not family.per_column, FEWEST_FREE
+        known = family.n_groups == 1 and family.n_columns > 1 and not family.per_column
     else:
         known = isinstance(family, GaussianFamily) and not family.n_ranges and not family.has_prior
-        fewest = FEWEST
     if not known or family.data.is_summary or not 2 <= family.n_components <= MOST_COMPONENTS:
         return False
-    return family.data.n_samples >= fewest and FEWEST_COLUMNS <= family.n_columns <= MOST_COLUMNS
+    return family.data.n_samples >= FEWEST and FEWEST_COLUMNS <= family.n_columns <= MOST_COLUMNS

@@ -358,10 +358,17 @@ HULL_CONFINED_HEIGHTS = (1.6, 1.3, 1.1)
 HULL_CONFINED_AMBIGUOUS = (3e-5, 1e-5, 1e-5)
 # of a cluster's price, at least, with all its samples | part | (0, 1) | not measured
 HULL_CONFINED_REACHED = (0.85, 0.85, 0.85)
-# of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
-HULL_FEWEST = 5_000
-# the same where variances are free | samples | [1, inf) | docs/notebook/groups.md
-FEWEST_FREE = 2_000
+# of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/many_columns.md
+HULL_FEWEST = 300
+# of fewer cells are for clusters that are apart: where they say where a better solution's components lie | samples |
+# [0, inf) | docs/notebook/groups.md
+HULL_FEW = 5_000
+# the same where variances are free | samples | [0, inf) | docs/notebook/groups.md
+HULL_FEW_FREE = 2_000
+# or where cells of all columns are hopeless | columns | [4, inf) | docs/notebook/many_columns.md
+HULL_MANY_COLUMNS = 10
+# and prices of the hull lose no more than this | nats per unit of weight | [0, inf) | docs/notebook/many_columns.md
+HULL_MOST_LOST = 0.01
 # of fewer cells of all coordinates do | columns | [2, inf) | not measured
 FEWEST_COLUMNS = 4
 # at most | columns | [4, inf) | not measured

@@ -126,7 +126,7 @@ def best_parameters(problem, rng, K):
 @pytest.mark.parametrize("kind", ["known", "diag", "spherical"])
 @pytest.mark.parametrize("seed", range(6))
 def test_no_cell_or_leaf_of_such_floors_is_bounded_above_a_mixture(kind, seed):
-    """Cells around what samples have, whose variances lie below the floor, across it or above; slopes about the costs'."""
+    """Cells around what samples have: variances below the floor, across it or above; slopes about the costs'."""
     rng = np.random.default_rng([seed, len(kind), 18])
     case = proofs.about_the_floor(rng, kind)
     stated = Problem(case._record_of_proof(), *proofs.arguments(case))

@@ -892,6 +892,10 @@ def factors_of(family):
     return [getattr(family, "inner", family)]
 
 
+# Of singular values of samples' regressors, relative to the largest: below, coefficients are not determined.
+UNDETERMINED = 1e-10
+
+
 class CountRegression(Definition):
     """Poisson and binomial responses; fits by Newton's method, of which the last step says how exact they are."""
 
@@ -921,8 +925,41 @@ class CountRegression(Definition):
 
     def fit(self, mass, former):
         """Coefficients (q,) of a component, and about how far they are from the best; infinity: they may be open."""
+        if self.dtype is not LONG:
+            return self.descend(mass, former)
+        scale = np.abs(self.Z).max(axis=0).astype(float)
+        scale[scale == 0] = 1.0
+        used = self.Z[mass > 0] / scale
+        _, sizes, axes = np.linalg.svd(used.astype(float))
+        sizes = np.concatenate([sizes, np.zeros(len(scale))])[: len(scale)] / sizes[0] if sizes[0] > 0 else 0 * scale
+        free = sizes < UNDETERMINED
+        if not free.any():
+            return self.descend(mass, former)
+        if (sizes[free] > 1e-3 * UNDETERMINED).any():  # not to be told
+            return self.descend(mass, former)[0], np.full(len(scale), np.inf)
+        directions, inverse = axes[free].T.astype(LONG), np.linalg.pinv(used.astype(float), UNDETERMINED)
+        for _ in range(3):  # to the last digit: all other samples gain by what these lose
+            directions -= inverse @ (used @ directions)
+        return self.limit(mass, directions / scale[:, None], int((~free).sum()))
+
+    def limit(self, mass, directions, rank):
+        """
+        The same where samples of mass leave directions (q, m) free: which of the best ones all samples' fits tend to.
+
+        Those of weights `mass + delta` do, as delta goes to 0: among the best for `mass` the best ones for the others.
+        """
+        b, error = self.descend(mass, None, rank)
+        rest, others = copy.copy(self), ~(mass > 0)
+        rest.o, rest.Z = (self.o + self.Z @ b)[others], (self.Z @ directions)[others]
+        rest.counts, rest.trials = self.counts[others], self.trials[others]
+        t, more = rest.fit(self.row_weights[others], None)
+        b, again = self.descend(mass, b + directions @ t, rank)  # rounding of the directions has moved the fit
+        return b, error + again + np.abs(directions) @ more
+
+    def descend(self, mass, former, rank=None):
+        """The same by Newton's method, in the directions (q of them, or `rank`) in which the loss is curved."""
         b = np.zeros(self.Z.shape[1], dtype=self.dtype) if former is None else former.copy()
-        step, condition = np.full(len(b), np.inf), np.inf
+        step, condition, rank = np.full(len(b), np.inf), np.inf, len(b) if rank is None else rank
         exactly = self.dtype is LONG
         for _ in range(60 if exactly or former is None else 3):
             eta = self.Z @ b + self.o
@@ -933,9 +970,13 @@ class CountRegression(Definition):
             if not np.isfinite(hessian).all():
                 return np.zeros_like(b), np.full(len(b), np.inf)
             scale = np.sqrt(np.maximum(np.diag(hessian), 1e-300))
-            condition = np.linalg.cond(hessian / np.outer(scale, scale)) if exactly else 1.0
-            step = -(np.linalg.lstsq(hessian / np.outer(scale, scale), (gradient / scale).astype(float), rcond=None)[0]
-                     / scale)  # fmt: skip
+            scaled, cut = hessian / np.outer(scale, scale), None
+            if exactly:
+                sizes = np.linalg.svd(scaled, compute_uv=False)
+                condition = sizes[0] / sizes[rank - 1] if rank and sizes[rank - 1] > 0 else np.inf
+                if rank < len(b):
+                    cut = 0.5 * sizes[rank - 1] / sizes[0] if rank else 2.0
+            step = -(np.linalg.lstsq(scaled, (gradient / scale).astype(float), rcond=cut)[0] / scale)
             value, length = self.loss(mass, eta), self.dtype(1)
             while not self.loss(mass, self.Z @ (b + length * step) + self.o) <= value and length > 1e-9:
                 length /= 2
@@ -971,11 +1012,14 @@ class CountRegression(Definition):
         places = np.array([[long(x) for x in row] for row in family.design.places])
         shift = np.array([long(value) for value in family.design.values])
         cells = state["coefficients"] @ places.T - shift
-        with np.errstate(invalid="ignore"):
-            size = np.abs(state["coefficients"]) @ np.abs(places).T + np.abs(shift)
-            error = np.where(np.isinf(state["error"]).any(axis=1, keepdims=True), np.inf,
-                             state["error"] @ np.abs(places).T + 1e-15 * size)  # fmt: skip
-        return np.clip(cells, family.design.low, family.design.high) if np.isinf(error).any() else cells, error, *EMPTY
+        is_open = np.isinf(state["error"]).any(axis=1)
+        size = np.abs(state["coefficients"]) @ np.abs(places).T + np.abs(shift)
+        error = np.where(is_open[:, None], 0, state["error"]) @ np.abs(places).T + 1e-15 * size
+        if is_open.any():
+            # the best ones of such a component are somewhere in the root: where they are in the order nobody knows
+            cells[is_open] = np.clip(cells[is_open], family.design.low, family.design.high)
+            error[is_open], error[:, 0] = np.inf, np.inf
+        return cells, error, *EMPTY
 
 
 def stacked(Z, at, K):

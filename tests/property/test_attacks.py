@@ -28,6 +28,11 @@ FOUND = [
     ("searches", "regression_known", 61),  # two samples of weight, fitted exactly: a margin was 0 / 0
     ("searches", "full_1", 9700000121),  # one component far from 0: its objective stood above that of its solution
 ]
+# The same of boxes: family, seed.
+FOUND_IN_BOXES = [
+    ("count_regression_groups", 77000043),  # two coefficients of one sample were put in an order by any of the best
+    ("count_regression_groups", 83000107),  # directions that such a sample leaves free, not to the last digit
+]
 
 
 def attack(run, name, seed):
@@ -71,6 +76,12 @@ def test_what_long_runs_found_stays_mended(kind, name, seed):
     searches.run(kind, name, seed)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name, seed", FOUND_IN_BOXES)
+def test_what_long_runs_found_of_boxes_stays_mended(name, seed):
+    assert boxes.run(name, seed)[0] > 100
+
+
 @pytest.mark.parametrize("kind", problems.KINDS)
 def test_the_definitions_agree_with_the_problems(kind):
     """Two formulas of each model, written apart; otherwise the fuzzer's reference could be wrong."""
@@ -108,6 +119,80 @@ def test_an_attack_finds_a_bound_that_is_too_high():
             boxes.attack_box(relaxed, target, point, error, point - error, point + error, 12.0, rng)
     with pytest.raises(boxes.Failure, match="empty|cut off"):
         boxes.attack_box(relaxed, target, high + 1.0, error, low, high, 12.0, rng)
+
+
+def of_few_samples(rng):
+    """Regressions of counts of which a component has the last sample or two, and its responsibilities."""
+    X = np.column_stack([rng.normal(size=7), rng.normal(size=7)])
+    X[5:] += 3.0
+    y = np.concatenate([rng.poisson(200.0, 5), rng.poisson(4e5, 2)])
+    problem = gopfast.RegressionMixture(X, y, 2, family="poisson")
+    tau = np.zeros((7, 2))
+    tau[:5, 0] = tau[5:, 1] = 1.0
+    return problem, definitions.define(problem), tau
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_coefficients_that_samples_leave_open_are_those_that_the_others_tend_to(seed):
+    """Three of two samples: among the best the ones that the others have the least cost at, as of weights near 0."""
+    problem, definition, tau = of_few_samples(np.random.default_rng(seed))
+    state, mass = definition.best(tau), definition.w * tau[:, 1]
+    (found, error), family = definition.fit(mass, None), engine.family(problem)
+    assert np.isfinite(error).all()
+    assert float(definition.loss(mass, definition.Z @ found)) == pytest.approx(
+        float((mass * (definition.y - definition.y * np.log(np.maximum(definition.y, 1.0)))).sum()), rel=1e-15
+    )
+    near = definition.descend(mass + 1e-7 * definition.w, None)[0]
+    np.testing.assert_allclose(found.astype(float), near.astype(float), rtol=1e-4, atol=1e-4)
+    cells, errors, *_ = definition.point(state, family)
+    assert np.isfinite(errors.astype(float)).all()
+    assert (cells >= family.design.low - errors).all() and (cells <= family.design.high + errors).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("change", ["bound", "cut off"])
+@pytest.mark.parametrize("seed", range(4))
+def test_attacks_find_wrong_bounds_of_components_that_their_samples_leave_open(change, seed, monkeypatch):
+    """Bounds a part in 1,000 too high, and boxes that lose a hundredth of a side, around such points and others."""
+    rng = np.random.default_rng(seed)
+    problem, definition, tau = of_few_samples(rng)
+    relaxed = EntropicRelaxation(engine.family(problem))
+    target = boxes.Target(definition, engine.family(problem), tau, rng)
+    assert np.isfinite(target.error).all()
+    point = boxes.within_root(problem, target.point, target.error, *root_box(relaxed))
+
+    def attacked(n):
+        for _ in range(n):
+            low, high = boxes.random_box(rng, point, target.error, *root_box(relaxed))
+            low, high = np.maximum(low, point - 1e-3 - target.error), np.minimum(high, point + 1e-3 + target.error)
+            boxes.attack_box(relaxed, target, point, target.error, low, high, 7.0, rng)
+
+    attacked(40)
+    probe = boxes.probe
+
+    def wrong(relaxed, low, high, cutoff):
+        least, most, lower = probe(relaxed, low, high, cutoff)
+        if change == "bound":
+            return least, most, lower + 1e-3 * (1 + abs(lower))
+        least[-3:] += 0.01 * (most[-3:] - least[-3:])  # of the component of two samples
+        return least, most, lower
+
+    monkeypatch.setattr(boxes, "probe", wrong)
+    with pytest.raises(boxes.Failure, match=change):
+        attacked(40)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_where_fits_are_not_to_be_told_nothing_is_put_in_order():
+    """A sample of the other component's, with a share next to nothing, determines what floats do not find."""
+    rng = np.random.default_rng(0)
+    problem, definition, tau = of_few_samples(rng)
+    tau = (1 - 1e-13) * tau + 1e-13 / 2
+    cells, errors, *_ = definition.point(definition.best(tau), engine.family(problem))
+    assert np.isinf(errors[1].astype(float)).all() and np.isinf(float(errors[0, 0]))
+    assert np.isfinite(errors[0, 1:].astype(float)).all()  # the other's are still looked at
+    assert np.isfinite(cells.astype(float)).all()
 
 
 @pytest.mark.parametrize(("attacks", "search_of_one", "saves_more"), [

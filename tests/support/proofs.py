@@ -81,6 +81,26 @@ def random_problem(rng, family):
     return gopfast.CategoricalMixture(X, K, prior=rng.choice([1.0, 1.7]) if prior else None, **options)
 
 
+ABOUT_THE_FLOOR = ("known", "diag", "spherical", "line", "matrices")
+
+
+def about_the_floor(rng, kind):
+    """Rounded samples, many of them equal, of columns whose variances are below the floor, at it or a little above."""
+    n, d, K = int(rng.integers(12, 60)), int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    d = {"line": 1, "matrices": 2}.get(kind, d)
+    X = np.round(rng.normal(size=(n, d)) * rng.choice([1.0, 2.0]), int(rng.choice([0, 0, 1])))
+    if d > 1 and rng.random() < 0.5:
+        X[:, -1] = rng.integers(0, 2, n)
+    weights = rng.choice([0.0, 0.5, 1.0, 3.7], n) if rng.random() < 0.3 else None
+    least = np.average(np.square(X - np.average(X, 0, weights)), 0, weights) * rng.choice([0.9, 1.0, 1.001, 1.25, 2.0])
+    least += 1e-3 * (least == 0)
+    if kind == "known":
+        return gopfast.GaussianMixture(X, K, noise_variance=least, sample_weight=weights)
+    covariance = {"line": "full", "matrices": "full"}.get(kind, kind)
+    floor = float(least.max()) if covariance == "spherical" else least
+    return gopfast.GaussianMixture(X, K, covariance=covariance, variance_floor=floor, sample_weight=weights)
+
+
 def random_columns(rng, n, K, missing, options):
     """One to three columns of different families, of which most lack entries if any may."""
     n = max(n, 3)

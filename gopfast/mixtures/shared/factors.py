@@ -22,8 +22,9 @@ from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.estimates import Estimates
 from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.gathered import Gathering
-from gopfast.mixtures.shared.known_covariances import KnownCovariances
+from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.noise import Noises
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
@@ -44,6 +45,9 @@ from gopfast.mixtures.shared.tuning import (
     MOST_AIMED,
     N_LINES,
     NARROWER,
+    NOISY,
+    NOISY_APART,
+    NOISY_FIRST,
     ROUGHLY,
     SAME_PRECISION,
     SHARPER,
@@ -63,9 +67,11 @@ class FactorBound(KnownCovariances):
     ----------
     prices : PriceMaker, optional
         What bounds mixtures of known covariance as exactly as what is missing asks for.
+    noise : Meter, optional
+        Counts of cuts of samples with noise, None: there are none.
     """
 
-    def __init__(self, slices, solution, limit, epsilon, plan, prices=None):
+    def __init__(self, slices, solution, limit, epsilon, plan, prices=None, noise=None):
         super().__init__(slices, solution, limit, epsilon, plan)
         self.prices = prices
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
@@ -81,6 +87,8 @@ class FactorBound(KnownCovariances):
         self.estimates = Estimates(slices, self.epsilon, plan)
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
+        self.noises, self.noise_meter = None if noise is None else Noises(slices), noise
+        self.n_searched = 0  # cells from which on a search is made, and not only a cut of noise
         self.lifted = None  # a matrix, and what prices of all samples were above -log p there
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
@@ -135,6 +143,10 @@ class FactorBound(KnownCovariances):
         low, high = slices.precisions()
         self.cells = FactorCells(d, least * (1.0 - SLACK), self.top, (1.0 / high, 1.0 / (FLATTER * low)))
         self.added = np.diag(slices.added)
+        if self.noises is not None:
+            incumbent = np.linalg.inv(self.center)
+            for factor in NOISY_FIRST:
+                self._make_noise(factor * incumbent)
         constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]
         self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
 
@@ -250,6 +262,8 @@ class FactorBound(KnownCovariances):
         if (enough and not sharpen) or self.is_full:
             self.skip = True
             return
+        if self._cut_by_noise(P, max(rest, told.max() + (SHARPER if sharpen else 0.0))):
+            return
         self.asked = P, max(rest, told.max())
         A = np.linalg.inv(P)
         A = 0.5 * (A + A.T)
@@ -272,6 +286,30 @@ class FactorBound(KnownCovariances):
         else:
             self.means = self.vertices[self._nearest(A)].means
             self.vertices[self._add(A, 0.0)].estimate = estimate
+
+    def _cut_by_noise(self, P, asked):
+        """Tell the cells of a cut of samples with noise that says so much at a matrix; whether there is one."""
+        noises = self.noises
+        if noises is None or not self._rough() > 0.0:
+            return False
+        noise, said = noises.best(P)
+        if not said > asked and (not noises.known or _apart(NOISY * P, noises.covariances).min() > NOISY_APART):
+            self._make_noise(NOISY * P)
+            noise, said = noises.best(P)
+        if not said > asked:
+            return False
+        A, beta = noises.cut(noise, P)
+        self.vertices.append(Vertex(A, 0.0, beta))
+        self._raised(len(self.vertices) - 1)
+        return True
+
+    def _make_noise(self, covariance):
+        """Make noise of about a covariance, and count that."""
+        with self.noise_meter:
+            self.noises.add(covariance)
+        n, K = len(self.slices.weights), self.slices.n_components
+        self.noise_meter.count(terms=n * K, calls=1)
+        self._count(n * K)
 
     def _widen(self, P):
         """Tell the cells of directions along which a matrix is narrower than any that there is; whether it is."""

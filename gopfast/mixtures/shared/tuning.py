@@ -229,6 +229,24 @@ GATHERED_SHRINK = 0.62
 # of cells that are tried | widths | [1, inf) | not measured
 GATHERED_LEVELS = 6
 
+# [noise] Entropies of samples with noise.
+
+# of its grid | corners | [1, inf) | argument: eight megabytes, some milliseconds
+NOISE_MOST_NODES = 1_000_000
+# of the masses of its corners: without, the noise is far from normal where clusters are no wider than cells | times |
+# [0, inf) | docs/notebook/shared_parameters.md
+NOISE_SMOOTHINGS = 1
+
+# [factors] Cuts of samples with noise.
+
+# of the covariance of the matrix at which a cut is asked for, that of the noise is | factor | (0, inf) |
+# docs/notebook/shared_parameters.md
+NOISY = 0.5
+# of the incumbent's, those that are tried first | factors | (0, inf) | not measured
+NOISY_FIRST = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+# a noise like one that is known says nothing new | relative | (0, inf) | not measured
+NOISY_APART = 0.5
+
 # [coefficients] Between two values of a coefficient that all components share.
 
 # by which a slope is found that bounds best | halvings of its logarithm | [1, inf) | argument: any slope bounds (JS3),

@@ -34,6 +34,7 @@ from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, 
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
 from gopfast.mixtures.shared.gathered import are_gathered
+from gopfast.mixtures.shared.noise import is_noisy
 from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
@@ -717,8 +718,8 @@ class Noisy(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Where cuts may lose something."""
-        return plan.has(RoughPrices)
+        """Where cuts may lose something, of many samples."""
+        return plan.has(RoughPrices) and is_noisy(plan.family.data)
 
 
 class Simplices(Mechanism):

@@ -33,6 +33,7 @@ from gopfast.mixtures.shared.tuning import (
     ASKING,
     CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
+    DIRECTED_BY,
     EARLY,
     EXACTLY,
     FINE,
@@ -45,6 +46,7 @@ from gopfast.mixtures.shared.tuning import (
     MOST_AIMED,
     N_LINES,
     NARROWER,
+    NARROWER_BY_FEW,
     NOISY,
     NOISY_APART,
     NOISY_FIRST,
@@ -81,9 +83,14 @@ class FactorBound(KnownCovariances):
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
         self.share = slices.weights / slices.weights.sum()
+        few = slice(None, None, len(slices.weights) // DIRECTED_BY)
+        self.few = None  # of many samples some, by which directions are chosen
+        if few.step > 1:
+            share = slices.weights[few]
+            self.few = np.ascontiguousarray(slices.columns[:, few]), share / share.sum()
         self.largest, self.off = np.abs(slices.columns).max(axis=1), slices.off.max(axis=1)
         gathers = prices is not None and prices.gathered is not None
-        self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
+        self.gathering = Gathering(slices, self.epsilon, plan, prices, self.center) if gathers else None
         self.estimates = Estimates(slices, self.epsilon, plan)
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
@@ -317,6 +324,11 @@ class FactorBound(KnownCovariances):
         values, vectors = np.linalg.eigh(P)
         for value, direction in zip(values, vectors.T, strict=True):
             direction = np.ascontiguousarray(direction)
+            if self.few is not None:    # what those tell is about the same
+                columns, share = self.few
+                least = least_along(direction, columns, share, slices.n_components, self.largest, self.off)
+                if least < NARROWER_BY_FEW * NARROWER * value:
+                    continue
             least = least_along(direction, slices.columns, self.share, slices.n_components, self.largest, self.off)
             if least > NARROWER * value:
                 self.cells.widen(self.axes.T @ direction, least * (1.0 - SLACK))

@@ -22,10 +22,19 @@ import numpy as np
 from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.sample_cells import spread_of
-from gopfast.mixtures.shared.tuning import NOISE_MOST_NODES as MOST_NODES, NOISE_SMOOTHINGS as SMOOTHINGS
+from gopfast.mixtures.shared.tuning import (
+    NOISE_FROM as FROM,
+    NOISE_MOST_NODES as MOST_NODES,
+    NOISE_SMOOTHINGS as SMOOTHINGS,
+)
 from gopfast.roundoff import ROUND
 
 LOG_2_PI_E = math.log(2.0 * math.pi) + 1.0
+
+
+def is_noisy(data):
+    """Return whether there are samples enough for noise to be worth more than searches."""
+    return data.n_samples >= FROM
 
 
 class Noise(NamedTuple):

@@ -187,13 +187,13 @@ class Gathering:
         As of `FixedSearch`.
     prices : PriceMaker
         As of `RoughSearch`.
-    center : ndarray, shape (d, d)
-        A precision, about the incumbent's.
+    center : ndarray, shape (d, d), optional
+        A precision, about the incumbent's, in whose coordinates smaller groups of many samples are made.
     """
 
-    def __init__(self, slices, epsilon, plan, prices, center):
+    def __init__(self, slices, epsilon, plan, prices, center=None):
         self.slices, self.epsilon, self.plan, self.prices = slices, epsilon, plan, prices
-        self.root, self.small = root(center), None  # groups of many samples that others are made of
+        self.root, self.small = None if center is None else root(center), None  # groups that others are made of
 
     def search(self, found, rough, alpha=1.0, asked=math.inf, spared=SPARED):
         """
@@ -237,8 +237,8 @@ class Gathering:
         Of many samples they are made of smaller groups, which are made once, where those take a small part of q.
         """
         slices = self.slices
-        n, d = len(slices.weights), len(B)
-        if n >= ONCE_FROM:
+        n = len(slices.weights)
+        if n >= ONCE_FROM and self.root is not None:
             if self.small is None:
                 self.small = groups_of(self.root @ slices.columns, slices.weights, ONCE_VARIANCE, n) or ()
             T = B @ np.linalg.inv(self.root)

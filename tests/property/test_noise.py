@@ -46,11 +46,12 @@ def parts_of(r, z, weights):
 
 
 @pytest.mark.parametrize("seed", range(36))
-def test_no_cut_exceeds_what_responsibilities_attain(seed):
+def test_no_cut_exceeds_what_responsibilities_attain(seed, monkeypatch):
     rng = np.random.default_rng(seed)
+    monkeypatch.setattr(noise_module, "ONCE_FROM", 1)
     slices = engine.family(problem_of(seed, int(rng.choice([20, 300, 2000])), 2 + seed % 2)).slices()
     z, weights, W, d = slices.columns, slices.weights, slices.total, len(slices.columns)
-    noises = Noises(slices)
+    noises = Noises(slices, covariance_of(rng, d) if seed % 4 else None)
     made = [noises.add(covariance_of(rng, d)) for _ in range(4)]
     assert any(made) and len(noises.known) == sum(made)
     for kind in (0, 1, 2, 2, 2):
@@ -110,7 +111,7 @@ def test_no_bound_by_noise_exceeds_an_objective_attained(seed, raised, monkeypat
     monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
     problem = problem_of(seed, 30 + 20 * (seed % 4))
     bound, best = bound_of(problem, raised * problem.total_weight, is_rough=True)
-    bound.noises, bound.noise_meter = Noises(bound.slices), Meter()
+    bound.noise_meter = Meter()
     found = told(bound, 60)
     assert -math.inf < max(found) <= best + 1e-12 * abs(best)
     assert bound.noise_meter.terms > 0

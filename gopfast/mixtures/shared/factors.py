@@ -94,8 +94,7 @@ class FactorBound(KnownCovariances):
         self.estimates = Estimates(slices, self.epsilon, plan)
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
-        self.noises, self.noise_meter = None if noise is None else Noises(slices), noise
-        self.n_searched = 0  # cells from which on a search is made, and not only a cut of noise
+        self.noises, self.noise_meter = None, noise
         self.lifted = None  # a matrix, and what prices of all samples were above -log p there
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
@@ -150,8 +149,9 @@ class FactorBound(KnownCovariances):
         low, high = slices.precisions()
         self.cells = FactorCells(d, least * (1.0 - SLACK), self.top, (1.0 / high, 1.0 / (FLATTER * low)))
         self.added = np.diag(slices.added)
-        if self.noises is not None:
+        if self.noise_meter is not None:
             incumbent = np.linalg.inv(self.center)
+            self.noises = Noises(slices, incumbent)
             for factor in NOISY_FIRST:
                 self._make_noise(factor * incumbent)
         constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]

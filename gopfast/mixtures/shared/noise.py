@@ -25,10 +25,14 @@ from gopfast.mixtures.shared.sample_cells import spread_of
 from gopfast.mixtures.shared.tuning import (
     NOISE_FROM as FROM,
     NOISE_MOST_NODES as MOST_NODES,
+    NOISE_ONCE_FROM as ONCE_FROM,
+    NOISE_ONCE_VARIANCE as ONCE_VARIANCE,
     NOISE_SMOOTHINGS as SMOOTHINGS,
 )
 from gopfast.roundoff import ROUND
 
+# of a variance in units of the grid: more is no less true, and samples at corners have none
+LEAST = 1e-3
 LOG_2_PI_E = math.log(2.0 * math.pi) + 1.0
 
 
@@ -56,6 +60,8 @@ class Noises:
     Parameters
     ----------
     slices : MatrixSlices
+    covariance : ndarray, shape (d, d), optional
+        About the incumbent's: in its axes many samples are taken to the corners of a fine grid first.
 
     Attributes
     ----------
@@ -63,14 +69,16 @@ class Noises:
         Passes over the samples.
     """
 
-    def __init__(self, slices):
+    def __init__(self, slices, covariance=None):
         self.slices, self.known, self.n_made = slices, [], 0
+        is_many = len(slices.weights) >= ONCE_FROM and covariance is not None
+        self.places = corners_of(slices, covariance) if is_many else places_of(slices)
         self.covariances, self.heights = np.empty((0, *2 * slices.added.shape)), np.empty(0)
 
     def add(self, covariance):
         """Make noise of about a covariance (d, d); whether there is such."""
         self.n_made += 1
-        made = noise_of(self.slices, covariance)
+        made = noise_of(self.slices, self.places, covariance)
         if made is None:
             return False
         self.known.append(made)
@@ -101,43 +109,104 @@ class Noises:
         return A, slices.total * (math.fsum(terms) - SUM * size) - loss
 
 
-def noise_of(slices, covariance):
+class Places(NamedTuple):
+    """Where samples are taken for: columns (d, m), weights (m,); their noise there, at least, and how far off."""
+
+    columns: np.ndarray
+    weights: np.ndarray
+    covariance: np.ndarray
+    off: float
+
+
+class Grid:
+    """
+    Samples at the corners of a grid, so that each is the mean of those of its cell.
+
+    Parameters
+    ----------
+    places : Places
+    covariance : ndarray, shape (d, d)
+        Whose axes are the grid's, and root its steps.
+
+    Attributes
+    ----------
+    mass : ndarray or None
+        Of the corners, summing to about `total`; None where they are too many.
+    """
+
+    def __init__(self, slices, places, covariance):
+        self.slices, self.places, self.mass = slices, places, None
+        d, n = places.columns.shape
+        self.summed = 4.0 * (len(slices.weights) + n + 64) * ROUND  # relative error of a sum of positive terms
+        values, vectors = np.linalg.eigh(covariance)
+        if not values[0] > SLACK * values[-1]:
+            return
+        step = np.sqrt(values)
+        self.T, self.back = (vectors / step).T, vectors * step
+        y = self.T @ places.columns
+        self.low = y.min(axis=1) - 1.0
+        self.sizes = (y.max(axis=1) - self.low).astype(np.intp) + 3
+        if not np.prod(self.sizes.astype(float)) <= MOST_NODES:
+            return
+        mass, squares = spread_of(y, places.weights, self.low, self.sizes)
+        self.mass = mass.reshape(self.sizes)
+        self.variances = squares / slices.total * (1.0 + self.summed)
+
+    def covariance(self, more):
+        """Return at least the noise's covariance, with so much more of each coordinate; None where it is not known."""
+        T, back, variances = self.T, self.back, np.maximum(self.variances + more, LEAST)
+        made = (back * variances) @ back.T
+        # what T makes of it, beside the variances: it may be too small by that
+        apart = np.abs(T @ made @ T.T - np.diag(variances))
+        apart += 8 * len(T) * ROUND * (np.abs(T) @ np.abs(made) @ np.abs(T).T)
+        apart = float((apart / np.sqrt(np.outer(variances, variances))).sum(axis=1).max())
+        if not apart < 0.5:
+            return None
+        return (0.5 * (made + made.T) / (1.0 - apart) + self.places.covariance) * (1.0 + SLACK)
+
+    def off(self):
+        """Return how far off places are: those of samples, and as they and the corners are rounded."""
+        slices, d = self.slices, len(self.T)
+        inverse = np.abs(self.back) * (1.0 + SLACK)
+        reach = float(np.linalg.norm(inverse @ np.abs(self.T))) * (1.0 + SLACK)
+        far = math.sqrt(float((self.places.weights * np.square(self.places.columns)).sum())) * (1.0 + SLACK)
+        ends = float(np.linalg.norm(inverse @ (np.abs(self.low) + self.sizes))) * math.sqrt(slices.total)
+        return self.places.off + (d + 16) * ROUND * (reach * far + ends) * (1.0 + SLACK)
+
+
+def places_of(slices):
+    """Return those of the samples themselves."""
+    d = len(slices.columns)
+    return Places(slices.columns, slices.weights, np.zeros((d, d)), slices.distance)
+
+
+def corners_of(slices, covariance):
+    """Return the places of a fine grid for those of many samples, or of the samples themselves."""
+    own = places_of(slices)
+    grid = Grid(slices, own, ONCE_VARIANCE * covariance)
+    known = None if grid.mass is None else grid.covariance(0.0)
+    if known is None:
+        return own
+    used = np.nonzero(grid.mass)
+    columns = grid.back @ (np.array(used) + grid.low[:, None])
+    return Places(np.ascontiguousarray(columns), grid.mass[used], known, grid.off())
+
+
+def noise_of(slices, places, covariance):
     """Return noise of about a covariance (d, d), or None where its grid is too large."""
-    columns, weights = slices.columns, slices.weights
-    d, n = columns.shape
-    values, vectors = np.linalg.eigh(covariance)
-    if not values[0] > SLACK * values[-1]:
+    more = 0.5 * SMOOTHINGS
+    grid = Grid(slices, places, covariance / (0.25 + more))
+    made = None if grid.mass is None else grid.covariance(more + 1.0 / 12.0)
+    if made is None:
         return None
-    step = np.sqrt(values / (0.25 + 0.5 * SMOOTHINGS))  # of the grid along the axes, about
-    T, back = (vectors / step).T, vectors * step
-    y = T @ columns
-    low = y.min(axis=1) - 1.0
-    sizes = (y.max(axis=1) - low).astype(np.intp) + 3
-    if not np.prod(sizes.astype(float)) <= MOST_NODES:
-        return None
-    mass, squares = spread_of(y, weights, low, sizes)
-    mass = mass.reshape(sizes)
+    mass = grid.mass
     for _ in range(SMOOTHINGS):
         mass = smoothed(mass)
-    summed = 4.0 * (n + 64) * ROUND  # relative error of a sum of positive terms
-    mass = mass[mass > 0.0] / float(weights.sum())
+    mass = mass[mass > 0.0] / slices.total
     logs = np.log(mass)
-    entropy = -float(mass @ logs) - 4.0 * summed * (1.0 + float(mass @ np.abs(logs)))
-    variances = squares / slices.total * (1.0 + summed) + 1.0 / 12.0 + 0.5 * SMOOTHINGS
-    made = (back * variances) @ back.T
-    # what T makes of it, beside the variances: it may be too small by that
-    apart = np.abs(T @ made @ T.T - np.diag(variances)) + 8 * d * ROUND * (np.abs(T) @ np.abs(made) @ np.abs(T).T)
-    apart = float((apart / np.sqrt(np.outer(variances, variances))).sum(axis=1).max())
-    if not apart < 0.5:
-        return None
-    made = 0.5 * (made + made.T) / (1.0 - apart) * (1.0 + SLACK)
-    # the samples' places in the grid are rounded
-    inverse = np.abs(back) * (1.0 + SLACK)
-    reach = float(np.linalg.norm(inverse @ np.abs(T))) * slices.size
-    ends = float(np.linalg.norm(inverse @ (np.abs(low) + sizes))) * math.sqrt(slices.total)
-    off = slices.distance + (d + 16) * ROUND * (reach + ends) * (1.0 + SLACK)
-    terms = [entropy, -log_abs_det(T), -0.5 * d * LOG_2_PI_E]
-    return Noise(made, math.fsum(terms) - SUM * math.fsum(map(abs, terms)), off)
+    entropy = -float(mass @ logs) - 4.0 * grid.summed * (1.0 + float(mass @ np.abs(logs)))
+    terms = [entropy, -log_abs_det(grid.T), -0.5 * len(covariance) * LOG_2_PI_E]
+    return Noise(made, math.fsum(terms) - SUM * math.fsum(map(abs, terms)), grid.off())
 
 
 def smoothed(mass):

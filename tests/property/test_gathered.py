@@ -146,7 +146,8 @@ def test_groups_of_groups_cost_less_than_samples_at_every_mixture(seed, monkeypa
         for _ in range(4):
             means = (B @ z[:, rng.choice(n, 3)] + rng.choice([0.1, 1.0]) * rng.standard_normal((d, 3))).T
             shares = rng.dirichlet([2.0] * 3)
-            centers = posterior(groups.means, means, shares) + rng.choice([0.0, 0.3]) * rng.standard_normal(groups.means.shape)
+            centers = posterior(groups.means, means, shares)
+            centers = centers + rng.choice([0.0, 0.3]) * rng.standard_normal(centers.shape)
             points, shift = points_of(groups, q, centers)
             full = refit(B @ z, weights, means, shares, 1)[0]
             low = refit(points, groups.weights, math.sqrt(1.0 - q) * means, shares, 1)[0]

@@ -24,16 +24,13 @@ from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.sample_cells import spread_of
 from gopfast.mixtures.shared.tuning import (
     NOISE_FROM as FROM,
+    NOISE_LEAST as LEAST,
     NOISE_MOST_NODES as MOST_NODES,
     NOISE_ONCE_FROM as ONCE_FROM,
     NOISE_ONCE_VARIANCE as ONCE_VARIANCE,
     NOISE_SMOOTHINGS as SMOOTHINGS,
 )
 from gopfast.roundoff import ROUND
-
-# of a variance in units of the grid: more is no less true, and samples at corners have none
-LEAST = 1e-3
-LOG_2_PI_E = math.log(2.0 * math.pi) + 1.0
 
 
 def is_noisy(data):
@@ -205,7 +202,7 @@ def noise_of(slices, places, covariance):
     mass = mass[mass > 0.0] / slices.total
     logs = np.log(mass)
     entropy = -float(mass @ logs) - 4.0 * grid.summed * (1.0 + float(mass @ np.abs(logs)))
-    terms = [entropy, -log_abs_det(grid.T), -0.5 * len(covariance) * LOG_2_PI_E]
+    terms = [entropy, -log_abs_det(grid.T), -0.5 * len(covariance) * (math.log(2.0 * math.pi) + 1.0)]
     return Noise(made, math.fsum(terms) - SUM * math.fsum(map(abs, terms)), grid.off())
 
 

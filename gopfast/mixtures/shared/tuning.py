@@ -249,9 +249,12 @@ NOISE_FROM = 50_000
 NOISE_MOST_NODES = 1_000_000
 # from which on they are taken to the corners of a finer grid first | samples | [1, inf) | argument: of fewer there are
 # not many at a corner
-NOISE_ONCE_FROM = 200_000
+NOISE_ONCE_FROM = 50_000
 # steps of that, squared | units of the incumbent's covariance | (0, inf) | argument: a quarter of it is noise
 NOISE_ONCE_VARIANCE = 0.06
+# of a variance, in units of the grid: samples at corners have none | steps squared | (0, 1) | argument: more is no
+# less true
+NOISE_LEAST = 1e-3
 # of the masses of its corners: without, the noise is far from normal where clusters are no wider than cells | times |
 # [0, inf) | docs/notebook/shared_parameters.md
 NOISE_SMOOTHINGS = 1

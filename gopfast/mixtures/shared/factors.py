@@ -314,7 +314,7 @@ class FactorBound(KnownCovariances):
         """Make noise of about a covariance, and count that."""
         with self.noise_meter:
             self.noises.add(covariance)
-        n, K = len(self.slices.weights), self.slices.n_components
+        n, K = len(self.noises.places.weights), self.slices.n_components
         self.noise_meter.count(terms=n * K, calls=1)
         self._count(n * K)
 

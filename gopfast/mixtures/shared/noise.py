@@ -163,12 +163,16 @@ class Grid:
 
     def off(self):
         """Return how far off places are: those of samples, and as they and the corners are rounded."""
-        slices, d = self.slices, len(self.T)
-        inverse = np.abs(self.back) * (1.0 + SLACK)
-        reach = float(np.linalg.norm(inverse @ np.abs(self.T))) * (1.0 + SLACK)
-        far = math.sqrt(float((self.places.weights * np.square(self.places.columns)).sum())) * (1.0 + SLACK)
-        ends = float(np.linalg.norm(inverse @ (np.abs(self.low) + self.sizes))) * math.sqrt(slices.total)
-        return self.places.off + (d + 16) * ROUND * (reach * far + ends) * (1.0 + SLACK)
+        places, d = self.places, len(self.T)
+        T, back, size = np.abs(self.T), np.abs(self.back), np.abs(self.low) + self.sizes
+        # the way back is not quite the inverse
+        slip = np.abs(self.T @ self.back - np.eye(d)) + (d + 2) * ROUND * (T @ back)
+        inverse = back @ (np.eye(d) + slip) * (1.0 + SLACK)
+        far = math.sqrt(float((places.weights * np.square(places.columns)).sum()))
+        rounded = (d + 16) * ROUND * (inverse @ T)
+        turned = inverse @ ((d + 16) * ROUND * size + slip @ size)
+        off = float(np.linalg.norm(rounded)) * far + float(np.linalg.norm(turned)) * math.sqrt(self.slices.total)
+        return places.off + off * (1.0 + SLACK)
 
 
 def places_of(slices):

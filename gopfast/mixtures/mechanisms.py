@@ -34,6 +34,7 @@ from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, 
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
 from gopfast.mixtures.shared.gathered import are_gathered
+from gopfast.mixtures.shared.noise import is_noisy
 from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
@@ -643,7 +644,7 @@ class SharedParameters(Learning):
             if plan.has(RoughPrices):
                 gathered = plan.meter(Gathered) if plan.has(Gathered) else None
                 prices = PriceMaker(RoughPrices.learner, plan.meter(RoughPrices), gathered)
-            return FactorBound(*made_of, prices)
+            return FactorBound(*made_of, prices, plan.meter(Noisy) if plan.has(Noisy) else None)
         return SharedBound(
             slices, slices.first(solution), limit, plan.epsilon, plan.of_fixed(hasty=not slices.exact)
         )
@@ -707,6 +708,20 @@ class Gathered(Mechanism):
         return plan.has(RoughPrices) and are_gathered(plan.family.data)
 
 
+class Noisy(Mechanism):
+    """Entropies of samples with noise."""
+
+    name, theory = "noise", "(TF5)"
+    what = "bounds mixtures of any covariance matrix at once by entropies of samples with noise, in place of searches"
+    hands_over, inside = ("floor",), RoughPrices
+    back_off = "where cells ask for more than is said of samples with noise of about the matrix asked for"
+
+    @staticmethod
+    def applies(plan):
+        """Where cuts may lose something, of many samples."""
+        return plan.has(RoughPrices) and is_noisy(plan.family.data)
+
+
 class Simplices(Mechanism):
     """Simplices of matrices."""
 
@@ -766,7 +781,7 @@ MECHANISMS = (
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
     HittingSets, Raised, Hull, Cover, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
-    SharedParameters, Factors, RoughPrices, Gathered, Simplices, ChainsOfRegressions, Marginal,
+    SharedParameters, Factors, RoughPrices, Gathered, Noisy, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))

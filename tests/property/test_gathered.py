@@ -15,7 +15,7 @@ import gopfast
 from gopfast.mixtures import engine, plan as plan_module
 from gopfast.mixtures.mechanisms import Gathered, RoughPrices
 from gopfast.mixtures.shared import estimates as estimates_module, factors as factors_module, gathered
-from gopfast.mixtures.shared.estimates import Estimates, posterior
+from gopfast.mixtures.shared.estimates import Estimates, posterior, refit
 from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, proxies
 from gopfast.mixtures.shared.rough_search import PriceMaker, allowed
 
@@ -127,6 +127,32 @@ def test_little_is_lost_of_clusters_that_are_apart():
         assert 0.0 <= lost < min(before, 0.01 * 20_000)
         assert len(groups.weights) < 9_000
         before = lost
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_groups_of_groups_cost_less_than_samples_at_every_mixture(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(gathered, "ONCE_FROM", 1)
+    slices = engine.family(problem_of(seed, 400, 2 + seed % 2)).slices()
+    z, weights, W, (d, n) = slices.columns, slices.weights, slices.total, slices.columns.shape
+    center = np.linalg.inv(rng.uniform(0.05, 0.5) * np.cov(z) + 1e-6 * np.eye(d))
+    gathering, n_small = Gathering(slices, 1e-4, None, None, center), 0
+    for _ in range(8):
+        turn, _ = np.linalg.qr(rng.standard_normal((d, d)))
+        B = (turn * np.exp(rng.uniform(-2.0, 0.3, d))) @ turn.T @ gathering.root
+        q = float(rng.choice([0.05, 0.1, 0.25, 0.5]))
+        groups, kept = gathering._groups(B, q, n)
+        n_small += kept != 0.0
+        for _ in range(4):
+            means = (B @ z[:, rng.choice(n, 3)] + rng.choice([0.1, 1.0]) * rng.standard_normal((d, 3))).T
+            shares = rng.dirichlet([2.0] * 3)
+            centers = posterior(groups.means, means, shares)
+            centers = centers + rng.choice([0.0, 0.3]) * rng.standard_normal(centers.shape)
+            points, shift = points_of(groups, q, centers)
+            full = refit(B @ z, weights, means, shares, 1)[0]
+            low = refit(points, groups.weights, math.sqrt(1.0 - q) * means, shares, 1)[0]
+            assert low + shift + kept <= full + 1e-10 * (W + abs(full))
+    assert n_small
 
 
 def test_groups_are_given_up_where_they_are_too_many():

@@ -97,6 +97,10 @@ HARD = {
         lambda: gopfast.GaussianMixture(clusters(2, 6_000, 3, 8.0, 3), 3, covariance="tied"),
         {"max_nodes": 60, "time_limit": 10},
     ),
+    "noise": (
+        lambda: gopfast.GaussianMixture(clusters(2, 50_000, 3, 8.0, 3), 3, covariance="tied"),
+        {"max_nodes": 60, "time_limit": 10},
+    ),
     "blocks": (
         lambda: gopfast.GaussianMixture(clusters(1, 30, 2, 5.0, 9), 2, covariance="spherical", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 100},

@@ -22,8 +22,9 @@ from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.estimates import Estimates
 from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.gathered import Gathering
-from gopfast.mixtures.shared.known_covariances import KnownCovariances
+from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.noise import Noises
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
@@ -32,6 +33,7 @@ from gopfast.mixtures.shared.tuning import (
     ASKING,
     CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
+    DIRECTED_BY,
     EARLY,
     EXACTLY,
     FINE,
@@ -44,6 +46,10 @@ from gopfast.mixtures.shared.tuning import (
     MOST_AIMED,
     N_LINES,
     NARROWER,
+    NARROWER_BY_FEW,
+    NOISY,
+    NOISY_APART,
+    NOISY_FIRST,
     ROUGHLY,
     SAME_PRECISION,
     SHARPER,
@@ -63,9 +69,11 @@ class FactorBound(KnownCovariances):
     ----------
     prices : PriceMaker, optional
         What bounds mixtures of known covariance as exactly as what is missing asks for.
+    noise : Meter, optional
+        Counts of cuts of samples with noise, None: there are none.
     """
 
-    def __init__(self, slices, solution, limit, epsilon, plan, prices=None):
+    def __init__(self, slices, solution, limit, epsilon, plan, prices=None, noise=None):
         super().__init__(slices, solution, limit, epsilon, plan)
         self.prices = prices
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
@@ -75,12 +83,18 @@ class FactorBound(KnownCovariances):
         self.skip = False  # there is no search to be made for the least cell
         self.center = slices.precision_of(solution)
         self.share = slices.weights / slices.weights.sum()
+        few = slice(None, None, len(slices.weights) // DIRECTED_BY)
+        self.few = None  # of many samples some, by which directions are chosen
+        if few.step > 1:
+            share = slices.weights[few]
+            self.few = np.ascontiguousarray(slices.columns[:, few]), share / share.sum()
         self.largest, self.off = np.abs(slices.columns).max(axis=1), slices.off.max(axis=1)
         gathers = prices is not None and prices.gathered is not None
-        self.gathering = Gathering(slices, self.epsilon, plan, prices) if gathers else None
+        self.gathering = Gathering(slices, self.epsilon, plan, prices, self.center) if gathers else None
         self.estimates = Estimates(slices, self.epsilon, plan)
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
+        self.noises, self.noise_meter = None, noise
         self.lifted = None  # a matrix, and what prices of all samples were above -log p there
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
@@ -135,6 +149,11 @@ class FactorBound(KnownCovariances):
         low, high = slices.precisions()
         self.cells = FactorCells(d, least * (1.0 - SLACK), self.top, (1.0 / high, 1.0 / (FLATTER * low)))
         self.added = np.diag(slices.added)
+        if self.noise_meter is not None:
+            incumbent = np.linalg.inv(self.center)
+            self.noises = Noises(slices, incumbent)
+            for factor in NOISY_FIRST:
+                self._make_noise(factor * incumbent)
         constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]
         self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
 
@@ -250,6 +269,8 @@ class FactorBound(KnownCovariances):
         if (enough and not sharpen) or self.is_full:
             self.skip = True
             return
+        if self._cut_by_noise(P, max(rest, told.max() + (SHARPER if sharpen else 0.0))):
+            return
         self.asked = P, max(rest, told.max())
         A = np.linalg.inv(P)
         A = 0.5 * (A + A.T)
@@ -273,12 +294,41 @@ class FactorBound(KnownCovariances):
             self.means = self.vertices[self._nearest(A)].means
             self.vertices[self._add(A, 0.0)].estimate = estimate
 
+    def _cut_by_noise(self, P, asked):
+        """Tell the cells of a cut of samples with noise that says so much at a matrix; whether there is one."""
+        noises = self.noises
+        if noises is None or not self._rough() > 0.0:
+            return False
+        noise, said = noises.best(P)
+        if not said > asked and (not noises.known or _apart(NOISY * P, noises.covariances).min() > NOISY_APART):
+            self._make_noise(NOISY * P)
+            noise, said = noises.best(P)
+        if not said > asked:
+            return False
+        A, beta = noises.cut(noise, P)
+        self.vertices.append(Vertex(A, 0.0, beta))
+        self._raised(len(self.vertices) - 1)
+        return True
+
+    def _make_noise(self, covariance):
+        """Make noise of about a covariance, and count that."""
+        with self.noise_meter:
+            self.noises.add(covariance)
+        n, K = len(self.noises.places.weights), self.slices.n_components
+        self.noise_meter.count(terms=n * K, calls=1)
+        self._count(n * K)
+
     def _widen(self, P):
         """Tell the cells of directions along which a matrix is narrower than any that there is; whether it is."""
         slices, found = self.slices, False
         values, vectors = np.linalg.eigh(P)
         for value, direction in zip(values, vectors.T, strict=True):
             direction = np.ascontiguousarray(direction)
+            if self.few is not None:    # what those tell is about the same
+                columns, share = self.few
+                least = least_along(direction, columns, share, slices.n_components, self.largest, self.off)
+                if least < NARROWER_BY_FEW * NARROWER * value:
+                    continue
             least = least_along(direction, slices.columns, self.share, slices.n_components, self.largest, self.off)
             if least > NARROWER * value:
                 self.cells.widen(self.axes.T @ direction, least * (1.0 - SLACK))

@@ -25,6 +25,7 @@ from gopfast.mixtures.shared.estimates import family_of, posterior, refit
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.rough_search import RoughSearch, allowed
 from gopfast.mixtures.shared.sample_cells import cells_of, moments_of
+from gopfast.mixtures.shared.slices import root
 from gopfast.mixtures.shared.tuning import (
     AS_PASSES,
     GATHERED_EXPONENTS as EXPONENTS,
@@ -34,6 +35,9 @@ from gopfast.mixtures.shared.tuning import (
     GATHERED_MOST as MOST,
     GATHERED_N_EXPONENTS as N_EXPONENTS,
     GATHERED_N_RATIOS as N_RATIOS,
+    GATHERED_ONCE_FROM as ONCE_FROM,
+    GATHERED_ONCE_PART as ONCE_PART,
+    GATHERED_ONCE_VARIANCE as ONCE_VARIANCE,
     GATHERED_RATIO as LARGEST_RATIO,
     GATHERED_SHARE as SHARE,
     GATHERED_SHRINK as SHRINK,
@@ -48,7 +52,8 @@ from gopfast.roundoff import ROUND
 class Groups(NamedTuple):
     """Groups of samples: weights (m,), means (d, m), traces of their covariance (m,).
 
-    Besides how far off a mean may be (d,), and the relative rounding of their sums.
+    Besides how far off a mean may be (d,), the relative rounding of their sums, and the sum over groups of the weight
+    times the covariance (d, d).
     """
 
     weights: np.ndarray
@@ -56,6 +61,7 @@ class Groups(NamedTuple):
     traces: np.ndarray
     off: np.ndarray
     rounding: float
+    within: np.ndarray
 
 
 def are_gathered(data):
@@ -93,7 +99,7 @@ def proxies(variances, squares):
     return np.where(squares > 0.0, squares * np.minimum(1.0, known), 0.0)
 
 
-def groups_of(columns, weights, q, most):
+def groups_of(columns, weights, q, most, moved=None):
     """
     Return groups of samples that have no larger exponential moments than variance q, or None of more than `most`.
 
@@ -102,12 +108,16 @@ def groups_of(columns, weights, q, most):
     columns : ndarray, shape (d, n)
     weights : ndarray, shape (n,)
         Positive.
+    moved : ndarray, shape (d,), optional
+        How far off the columns may be.
     """
     d, n = columns.shape
+    moved = np.zeros(d) if moved is None else moved
+    apart = float(np.sqrt(np.square(moved).sum()))
     low, size = columns.min(axis=1), np.abs(columns).max(axis=1)
-    off = 2.0 * (n + 64) * ROUND * size  # of a mean: its sums, and centring
+    off = 2.0 * (n + 64) * ROUND * size + moved  # of a mean: its sums, and centring
     slip, summed = float(np.sqrt(np.square(off).sum())), 4.0 * (n + 64) * ROUND
-    found, count = [], 0
+    found, count, within = [], 0, np.zeros((d, d))
     width = START * math.sqrt(q)
     y, w = columns, weights
     for _ in range(LEVELS):
@@ -117,10 +127,13 @@ def groups_of(columns, weights, q, most):
         mass, means, squares, second = moments_of(y, w, cells, n_cells)
         # the second moment about any point is at least that about the mean
         largest = np.maximum(0.0, np.linalg.eigvalsh(second)[:, -1]) + summed * squares
-        far = np.square(np.sqrt(squares) * (1.0 + SLACK) + slip)
+        largest = np.square(np.sqrt(largest) + apart) * (1.0 + SLACK) if apart else largest
+        far = np.square(np.sqrt(squares) * (1.0 + SLACK) + slip + apart)
         alone = squares <= 0.0  # of equal samples
         small = alone | (proxies(largest, far) <= q)
-        traces = np.trace(second, axis1=1, axis2=2) * (1.0 - summed) - slip * slip
+        traces = np.trace(second, axis1=1, axis2=2)
+        traces = traces * (1.0 - summed) - slip * slip - 2.0 * apart * np.sqrt(traces)
+        within += np.tensordot(mass[small], second[small], axes=1)
         found.append((mass[small], means[:, small], np.where(alone, 0.0, np.maximum(0.0, traces))[small]))
         count += int(small.sum())
         left = ~small[cells]
@@ -136,7 +149,7 @@ def groups_of(columns, weights, q, most):
     if len(w):
         found.append((w, y, np.zeros(len(w))))
     mass, means, traces = (np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
-    return Groups(mass, means, traces, off, summed)
+    return Groups(mass, means, traces, off, summed, within)
 
 
 def points_of(groups, q, centers):
@@ -174,10 +187,13 @@ class Gathering:
         As of `FixedSearch`.
     prices : PriceMaker
         As of `RoughSearch`.
+    center : ndarray, shape (d, d), optional
+        A precision, about the incumbent's, in whose coordinates smaller groups of many samples are made.
     """
 
-    def __init__(self, slices, epsilon, plan, prices):
+    def __init__(self, slices, epsilon, plan, prices, center=None):
         self.slices, self.epsilon, self.plan, self.prices = slices, epsilon, plan, prices
+        self.root, self.small = None if center is None else root(center), None  # groups that others are made of
 
     def search(self, found, rough, alpha=1.0, asked=math.inf, spared=SPARED):
         """
@@ -200,13 +216,12 @@ class Gathering:
         meter, n = self.prices.gathered, len(self.slices.weights)
         with meter:
             q, lost = self._variance(found, rough, asked, spared)
-            weights, groups = self.slices.weights, None
-            if q > 0.0:
-                groups = groups_of(found.B @ self.slices.columns, weights, q, MOST * n)
+            groups, kept = self._groups(found.B, q, MOST * n) if q > 0.0 else (None, 0.0)
         meter.count(terms=AS_PASSES * n * self.slices.n_components, calls=1)
         if groups is None:
             return None, found.B
         points, shift = points_of(groups, q, posterior(groups.means, found.means, found.shares))
+        shift += kept
         scale = math.sqrt(1.0 - q)
         family = family_of(points, groups.weights, self.slices.n_components)
         search = RoughSearch(
@@ -214,6 +229,44 @@ class Gathering:
             part=len(groups.weights) / n, n_starts=0, start=(scale * found.means)[:, family.data.order], thorough=False,
         )  # fmt: skip
         return search, scale * found.B[family.data.order]
+
+    def _groups(self, B, q, most):
+        """
+        Return groups for a q in the coordinates of B, or None; and what they cost within smaller ones, rounded down.
+
+        Of many samples they are made of smaller groups, which are made once, where those take a small part of q.
+        """
+        slices = self.slices
+        n = len(slices.weights)
+        if n >= ONCE_FROM and self.root is not None:
+            if self.small is None:
+                self.small = groups_of(self.root @ slices.columns, slices.weights, ONCE_VARIANCE, n) or ()
+            T = B @ np.linalg.inv(self.root)
+            size = float(np.square(T).sum()) * (1.0 + SLACK)
+            taken = ONCE_VARIANCE * float(np.linalg.eigvalsh(T.T @ T)[-1]) * (1.0 + SLACK) + SLACK * size
+            if self.small and taken <= ONCE_PART * q:
+                return self._groups_of_small(B, T, size, q - taken, most)
+        return groups_of(B @ slices.columns, slices.weights, q, most), 0.0
+
+    def _groups_of_small(self, B, T, size, q, most):
+        """Return the same of the smaller groups, T from their coordinates; `size` is at least its squares' sum."""
+        slices, small, d = self.slices, self.small, len(B)
+        columns = T @ small.means
+        moved = np.abs(T) @ small.off + (d + 4) * ROUND * (np.abs(T) @ np.abs(small.means).max(axis=1))
+        if not float(np.square(moved).sum()) < SLACK * q:
+            return None, 0.0
+        groups = groups_of(columns, small.weights, q * (1.0 - 8.0 * SLACK), most, moved)
+        if groups is None:
+            return None, 0.0
+        groups = groups._replace(rounding=groups.rounding + small.rounding)
+        inner = float((T.T @ T * small.within).sum())
+        slip = float(np.square(small.off).sum())
+        inner -= size * (2.0 * small.rounding * float(np.trace(small.within)) + slices.total * slip) + SUM * inner
+        # samples are where T has them, not B: by Cauchy and Schwarz
+        off = np.abs(T @ self.root - B) + (d + 8) * ROUND * (np.abs(T) @ np.abs(self.root))
+        off = math.sqrt(float(np.square(off).sum())) * slices.size * (1.0 + SLACK)
+        reach = math.sqrt(float(np.square(B).sum())) * slices.size * (1.0 + SLACK)
+        return groups, 0.5 * inner - off * (reach + 0.5 * off) * (1.0 + SLACK)
 
     def _variance(self, found, rough, asked, spared):
         """Return the largest q of some that loses no more than it may, about, and what it loses; 0 if none is."""

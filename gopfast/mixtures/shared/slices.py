@@ -194,6 +194,7 @@ class MatrixSlices(Scaled):
         self.has_simplices = self.rank > 1 and d == 2
         self.has_factors = is_factored(family)
         self.refined = False
+        self.products = None  # sums over the samples of products of the columns' errors, and magnitudes
         free = [0.5 * d * LOG_2_PI, -log_abs_det(L), -0.5 * float(added.sum()) * (1 + SLACK)]
         self.fixed = [*(total * x for x in free), *self.constant]
         self.rest = d - self.rank
@@ -272,9 +273,13 @@ class MatrixSlices(Scaled):
         B = root(A)
         # rounding of B B', and of the roots; the columns' errors as in `loss`
         apart = np.abs(B.T @ B - A).sum() + 4 * len(A) ** 2 * ROUND * (np.abs(B).T @ np.abs(B)).sum()
-        off = np.abs(B) @ (self.off + (len(A) + 4) * ROUND * np.abs(self.columns))
-        off = math.sqrt(float((self.weights * np.square(off)).sum())) * (1 + SLACK)
-        size = math.sqrt(float((self.weights * np.square(np.abs(B) @ np.abs(self.columns))).sum())) * (1 + SLACK)
+        if self.products is None:
+            size = np.abs(self.columns)
+            off = self.off + (len(A) + 4) * ROUND * size
+            self.products = tuple((self.weights * one) @ one.T for one in (off, size))
+        off, size = (
+            math.sqrt(float(((np.abs(B) @ one) * np.abs(B)).sum())) * (1 + SLACK) for one in self.products
+        )  # fmt: skip
         return (off * (size + off) + 0.5 * off * off + most * float(apart)) * (1 + SLACK)
 
     def _eigenvalues(self, s):

@@ -145,6 +145,11 @@ CELLS_A_DIRECTION = 30
 # along a direction, than any matrix that there is, from where on cells are told | factor | (1, inf) |
 # docs/notebook/shared_parameters.md
 NARROWER = 1.3
+# by which it is seen first whether a direction is worth a pass over all, about as many | samples | [1000, inf) |
+# argument: a tenth of a millisecond each
+DIRECTED_BY = 10_000
+# what these must tell | part of what all must | (0, 1] | argument: they are a few percent off
+NARROWER_BY_FEW = 0.95
 # by which it is to say more there than is known | nats per unit of weight | (0, inf) |
 # docs/notebook/shared_parameters.md
 SHARPER = 0.25
@@ -210,6 +215,13 @@ GATHERED_MOST = 0.5
 GATHERED_SHARE = 0.5
 # of a group, one after the other until one loses no more | units of the known covariance | (0, 1) | not measured
 GATHERED_VARIANCES = (0.25, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.017, 0.012, 0.008, 0.005, 0.003, 1e-3, 5e-4, 2e-4)
+# from which on groups are made of smaller ones, which are made once | samples | [1, inf) | argument: of fewer there are
+# not many samples in a small group
+GATHERED_ONCE_FROM = 200_000
+# of these | units of the incumbent's covariance | (0, 1) | docs/notebook/shared_parameters.md
+GATHERED_ONCE_VARIANCE = 0.02
+# that they may take of a group's variance | part | (0, 1) | not measured
+GATHERED_ONCE_PART = 0.5
 # of EM, by which it is estimated what is lost | steps | [1, inf) | not measured
 GATHERED_STEPS = 8
 # of a group's squared radius to its largest variance, up to which a factor is tabled | ratio | [1, inf) | argument:
@@ -228,6 +240,34 @@ GATHERED_START = 4.8
 GATHERED_SHRINK = 0.62
 # of cells that are tried | widths | [1, inf) | not measured
 GATHERED_LEVELS = 6
+
+# [noise] Entropies of samples with noise.
+
+# from which on there is noise | samples | [1, inf) | docs/notebook/shared_parameters.md
+NOISE_FROM = 50_000
+# of its grid | corners | [1, inf) | argument: eight megabytes, some milliseconds
+NOISE_MOST_NODES = 1_000_000
+# from which on they are taken to the corners of a finer grid first | samples | [1, inf) | argument: of fewer there are
+# not many at a corner
+NOISE_ONCE_FROM = 50_000
+# steps of that, squared | units of the incumbent's covariance | (0, inf) | argument: a quarter of it is noise
+NOISE_ONCE_VARIANCE = 0.06
+# of a variance, in units of the grid: samples at corners have none | steps squared | (0, 1) | argument: more is no
+# less true
+NOISE_LEAST = 1e-3
+# of the masses of its corners: without, the noise is far from normal where clusters are no wider than cells | times |
+# [0, inf) | docs/notebook/shared_parameters.md
+NOISE_SMOOTHINGS = 1
+
+# [factors] Cuts of samples with noise.
+
+# of the covariance of the matrix at which a cut is asked for, that of the noise is | factor | (0, inf) |
+# docs/notebook/shared_parameters.md
+NOISY = 0.5
+# of the incumbent's, those that are tried first | factors | (0, inf) | not measured
+NOISY_FIRST = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+# a noise like one that is known says nothing new | relative | (0, inf) | not measured
+NOISY_APART = 0.5
 
 # [coefficients] Between two values of a coefficient that all components share.
 

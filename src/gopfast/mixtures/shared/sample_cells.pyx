@@ -1,10 +1,10 @@
 """
-Samples in the cells of a grid, and the moments of those that share one.
+Samples in the cells of a grid, and the moments of those that share one; or spread over the corners of their cells.
 
-Groups of samples are made of them (`gathered`).
+Groups of samples are made of them (`gathered`), and entropies of samples with noise (`noise`).
 A pass over many samples is made for every search of a known covariance, at coordinates of its own.
 
-Theory: (TF4) of docs/theory/factors.md, "Which q a group has".
+Theory: (TF4) and (TF5) of docs/theory/factors.md.
 """
 
 import numpy as np
@@ -138,3 +138,53 @@ def moments_of(const real[:, ::1] y, const real[::1] weights, const index[::1] c
                     second[c, j, k] /= mass[c]
                     second[c, k, j] = second[c, j, k]
     return sums, np.ascontiguousarray(centers.T), largest, products
+
+
+def spread_of(const real[:, ::1] y, const real[::1] weights, const real[::1] low, const index[::1] sizes):
+    """
+    Return what corners of a grid of unit cells have of the samples, each of which is their mean in its cell.
+
+    Parameters
+    ----------
+    y : ndarray, shape (d, n)
+        No coordinate below that of `low`, nor beyond the last cell.
+    weights : ndarray, shape (n,)
+    low : ndarray, shape (d,)
+        Where the grid begins.
+    sizes : ndarray, shape (d,)
+        Corners along every line.
+
+    Returns
+    -------
+    mass : ndarray, shape (product of the sizes,)
+        The last coordinate's corners are neighbours.
+    variances : ndarray, shape (d,)
+        Sums over samples of the weight times the variance of the corner's coordinate.
+    """
+    cdef index d = y.shape[0], n = y.shape[1], i, j, place, at, total = 1
+    cdef int mask, n_corners = 1 << d
+    cdef real part
+    for j in range(d):
+        total *= sizes[j]
+    masses, squares, parts, strides = np.zeros(total), np.zeros(d), np.empty(d), np.ones(d, dtype=np.intp)
+    cdef real[::1] mass = masses, square = squares, t = parts
+    cdef index[::1] stride = strides
+    for j in range(d - 2, -1, -1):
+        stride[j] = stride[j + 1] * sizes[j + 1]
+    with nogil:
+        for i in range(n):
+            place = 0
+            for j in range(d):
+                part = y[j, i] - low[j]
+                t[j] = part - floor(part)
+                place += stride[j] * <index> floor(part)
+                square[j] += weights[i] * t[j] * (1.0 - t[j])
+            for mask in range(n_corners):
+                part, at = weights[i], place
+                for j in range(d):
+                    if mask >> j & 1:
+                        part, at = part * t[j], at + stride[j]
+                    else:
+                        part *= 1.0 - t[j]
+                mass[at] += part
+    return masses, squares

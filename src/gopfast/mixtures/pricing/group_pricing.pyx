@@ -165,7 +165,6 @@ cdef class GroupedPricing(ComponentPricing):
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, width, variance
-        self.weigh(at, mine)
         ComponentPricing.choose_split(self, at, cell)
         if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
             return
@@ -363,12 +362,14 @@ cdef class GroupedPricing(ComponentPricing):
             s = following
         return s
 
-    cdef void weigh(self, Pricing *at, Grouping *mine) noexcept nogil:
-        """OUT: masses and moments at the groups' means, after a pass: they only say where to go next."""
+    cdef void weigh(self, Pricing *at) noexcept nogil:
+        """Those at the groups' means: they only say where to go next."""
+        cdef Grouping *mine = self.grouping(at)
         cdef price_sums *part = at.parts
         cdef int F = self.family.n_statistics
         cdef groups_samples samples = self.groups.samples()
         if mine.exact:
+            ComponentPricing.weigh(self, at)
             return
         if part.scale > 0:
             groups_moments(
@@ -393,5 +394,5 @@ cdef class GroupedPricing(ComponentPricing):
             mine.cutoff, mine.share, mine.bearable = -INFINITY, SHARE_OF_ASCENTS, INFINITY
             self.begin(mine)
         self.run(at)
-        self.weigh(at, mine)
+        self.weigh(at)
         return at.sums.value - mine.lost

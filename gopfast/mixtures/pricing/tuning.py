@@ -501,8 +501,11 @@ RAISED_N_STARTS = 24
 RAISED_AT_ONCE = 64
 # suprema may lose, one after the other | nats a sample | (0, inf) | not measured
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
-# of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md
-RAISED_PATIENCE = 0.4
+# of a component that is large: few of its cells are closed | parameters | [1, inf) | docs/notebook/groups.md
+RAISED_MANY_PARAMETERS = 10
+# of `CellPricing`: cells are divided sooner than bounded well; of small components, and of large ones, of which a pass is
+# to promise twice what is missing | part | (0, inf) | docs/notebook/groups.md
+RAISED_PATIENCE = (1.2, 2.0)
 # the same of known variances | part | (0, 1) | docs/notebook/groups.md
 RAISED_PATIENCE_KNOWN = 0.1
 # of a step | cells | [1, inf) | not measured
@@ -526,6 +529,9 @@ RAISED_GROUPED = 10_000
 # the same of diagonal components of so many columns that prices of all samples are of no use | samples | [1, inf) |
 # docs/notebook/groups.md
 RAISED_GROUPED_DIAGONAL = 5_000
+# of small components, and of large ones: of fewer a pass has eight groups or all samples, as groups lose more than they
+# spare | samples | [0, inf) | docs/notebook/groups.md
+RAISED_EXACT_BELOW = (8_000, 15_000)
 # of blocks, as columns that count several times are as hard, and of all | columns | [2, inf) | docs/notebook/groups.md
 RAISED_MANY_DIAGONAL = (3, 4)
 

@@ -503,8 +503,8 @@ RAISED_AT_ONCE = 64
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
 # of a component that is large: few of its cells are closed | parameters | [1, inf) | docs/notebook/groups.md
 RAISED_MANY_PARAMETERS = 10
-# of `CellPricing`: cells are divided sooner than bounded well; of small components, and of large ones, of which a pass is
-# to promise twice what is missing | part | (0, inf) | docs/notebook/groups.md
+# of `CellPricing`: cells are divided sooner than bounded well; of small components, and of large ones, of which a pass
+# is to promise twice what is missing | part | (0, inf) | docs/notebook/groups.md
 RAISED_PATIENCE = (1.2, 2.0)
 # the same of known variances | part | (0, 1) | docs/notebook/groups.md
 RAISED_PATIENCE_KNOWN = 0.1

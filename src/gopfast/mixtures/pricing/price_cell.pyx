@@ -29,7 +29,7 @@ from gopfast.mixtures.data.passes cimport (
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.pricing.tuning cimport (
     AFRESH, BLOCKED_FROM, BLOCKED_TO, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM,
-    MOST_BLOCKED, MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
+    MOST_BLOCKED, MOST_CURVED, MOST_PATIENT, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
 )
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs
@@ -377,7 +377,7 @@ cdef class CellPricing:
         cdef int Q = self.family.n_facets, turn, r, retreats = 0
         cdef index n = self.family.n_connected
         cdef float *warm = node_warm(cell, n)
-        cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
+        cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY, patience
         cdef bint afresh = True, stuck, is_fine
         if self.family.has_sample_costs and not self.provable:
             self.forget(at)
@@ -412,7 +412,10 @@ cdef class CellPricing:
                 for r in range(Q):
                     at.base[r] = at.q[r]
                     warm[r] = <float> at.q[r]
-                if promised < self.patience * (value - cutoff) or promised < SETTLED * (1 + fabs(value)):
+                patience = self.patience
+                if not value < parent - PROGRESS * (parent - cutoff):  # else cells are divided that have gained nothing
+                    patience = min(patience, MOST_PATIENT)
+                if promised < patience * (value - cutoff) or promised < SETTLED * (1 + fabs(value)):
                     stuck = True
                 else:
                     for r in range(Q):

@@ -413,6 +413,16 @@ UNUSED = 1e-6
 COVER_ENOUGH = 0.1
 # the same where a bound of all columns follows | part | (0, inf) | docs/notebook/many_columns.md
 COVER_FIRST_LOOK = 1.0
+# of what a block missed, what it misses at most after steps that have gained something | part | (0, 1) | not measured
+COVER_GAINED = 0.98
+# by which a block's turn comes later for each step that has gained nothing | factor | (0, 1] |
+# docs/notebook/many_columns.md
+COVER_IN_VAIN = 0.8
+# no progress of all blocks, where others follow: more than this part of what was missing is missing | part | (0, 1) |
+# not measured
+COVER_STILL = 0.9
+# after so much work, over what there was | factor | (1, inf) | docs/notebook/many_columns.md
+COVER_STILL_FOR = 1.3
 # of what blocks lose, what larger ones lose if they come at once | part | (0, 1) | docs/notebook/groups.md
 COVER_AT_ONCE = 0.02
 # so few come at once, too, where their prices are as high as merging allows | blocks | [0, inf) |

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -341,6 +342,45 @@ def test_blocks_without_raised_prices_of_use_have_those_of_groups(monkeypatch):
     learnt(bound, 80)
     assert all(isinstance(block.bound, GroupedBound) for block in bound.blocks)
     assert -math.inf < bound.lower <= objective
+
+
+def test_a_block_whose_steps_gain_nothing_lets_others_pass():
+    """The block of which most is missing stands still: all others have their turns."""
+    problem = problem_of(0, "normal", 240, 4, 2)
+    family, solution, objective = least_known(problem, 0)
+    bound = CoverBound(family, solution, objective)
+    bound.step(math.inf)
+    while any(not math.isfinite(block.missing) for block in bound.blocks):
+        bound.step(math.inf)
+    stuck = max(bound.blocks, key=lambda block: block.weight * block.missing)
+    others = [block for block in bound.blocks if block is not stuck and block.more and block.weight > 0.0]
+    stuck.bound = SimpleNamespace(limit=stuck.bound.limit, lower=stuck.lower, n_terms=0, step=lambda _: True)
+    before = [block.n_terms for block in others]
+    for _ in range(40):
+        bound.step(math.inf)
+    assert others and all(block.n_terms > terms for block, terms in zip(others, before, strict=True))
+
+
+def test_sets_that_stand_still_end_where_others_follow(monkeypatch):
+    problem = problem_of(0, "normal", 240, 4, 2)
+    family, solution, objective = least_known(problem, 0)
+    bound = CoverBound(family, solution, objective)
+    block = SimpleNamespace(n_terms=100, work=2)
+    bound.blocks, bound.mark = [block], (0, math.inf)
+    found = []
+    for terms, missing in ((100, math.inf), (200, 50.0), (250, 48.0), (261, 47.0), (262, 44.0), (300, 43.0)):
+        block.n_terms = terms
+        found.append(bound._stands_still(missing))
+    assert found == [False, False, False, True, False, False]
+    monkeypatch.setattr(cover, "STILL_FOR", 0.0)  # then all but the last end at once
+    bound = CoverBound(family, solution, objective)
+    n_first = 0
+    while len(bound.sizes) == 2 or not bound.done:
+        bound.step(math.inf)
+        n_first += 1
+    learnt(bound, 30)
+    assert n_first <= 3
+    assert sum(block.n_terms for block in bound.blocks) > 0  # which the last ones do not
 
 
 def test_a_search_looks_at_what_the_sets_at_hand_prove():

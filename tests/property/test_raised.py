@@ -88,11 +88,38 @@ def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, heig
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
+def test_passes_of_few_samples_are_over_eight_groups_or_all_samples(shape, covariance, monkeypatch):
+    """The same holds of them as of many groups: nothing may be proved above a known value."""
+    for name, value in {"HEIGHTS": (1.0,), "MERGED": math.inf, "SLACK": 1e9, "LOSS": math.inf, "BETTER": math.inf,
+                        "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "N_CLIMBS": 5, "DRAWN": 500}.items():  # fmt: skip
+        monkeypatch.setattr(raised, name, value)
+    problem, label = problem_of(shape, 1_100, 2, covariance=covariance)
+    family, vector, value = best_fit(problem, label)
+    groups = []
+    for below in (0, 2_000):
+        monkeypatch.setattr(raised, "EXACT_BELOW", (below, below))
+        bound = RaisedBound(family, problem, vector, value + 30.0)
+        while bound.phase != "search" and bound.step(math.inf):
+            pass
+        before = bound.pricing.n_groups, bound.pricing.n_cells
+        bound.pricing.ascend_every = 1 << 40  # of which groups are others
+        while bound.step(math.inf):
+            pass
+        assert -math.inf < bound.lower <= value + 1e-9 * (1 + abs(value))
+        points = bound.pricing.climb(bound.pricing.seeded(np.random.default_rng(1), 20), 40)[1]
+        reached = max(saved_at(bound.pricing, point, bound.prices, bound.weights) for point in points)
+        assert bound.pricing.supremum >= reached - 1e-9 * (1 + reached)
+        groups.append((bound.pricing.n_groups - before[0]) / (bound.pricing.n_cells - before[1]))
+    assert groups[1] < 0.5 * groups[0] or groups[0] == 0.0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [300, 1_100])
 @pytest.mark.parametrize("covariance", ["full", "diag", "spherical", "known"])
 def test_cells_that_are_handed_over_hold_the_components_of_all_better_solutions(shape, n, covariance, monkeypatch):
     """The limit lies above known values: none of their components may lie in a cell that the next prices do not see."""
-    most = 60_000 if covariance == "full" and shape in ("normal", "offset") else 20_000
+    most = 60_000 if covariance in ("full", "diag") and shape in ("normal", "offset") else 20_000
     for name, value in {"HEIGHTS": (0.5,), "MERGED": math.inf, "MERGED_KNOWN": math.inf, "SLACK": 1e9,
                         "LOSS": math.inf, "BETTER": math.inf, "TOLD": 10.0, "GROUPED": 1_000, "N_CLIMBS": 5,
                         "MOST_CELLS": (most, most), "CELLS": 400, "DRAWN": 500}.items():  # fmt: skip

@@ -35,9 +35,13 @@ from gopfast.mixtures.pricing.tuning import (
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
     COVER_FIRST_LOOK as FIRST_LOOK,
+    COVER_GAINED as GAINED,
+    COVER_IN_VAIN as IN_VAIN,
     COVER_MOST_BOXES as MOST_BOXES,
     COVER_MOST_WHOLE as MOST_WHOLE,
     COVER_RAISED as RAISED,
+    COVER_STILL as STILL,
+    COVER_STILL_FOR as STILL_FOR,
     DRAWN,
     LAST_STEPS,
     LITTLE,
@@ -127,14 +131,21 @@ class CoverBound(Learner):
         todo = [block for block in self.blocks if block.more and block.weight > 0.0]
         missing = sum(block.weight * block.missing for block in todo)
         enough = FIRST_LOOK if self.first_look else ENOUGH if self.sizes or self.is_followed else 0.0
-        if todo and missing > enough * self.loss:
-            max(todo, key=lambda block: block.weight * block.missing).step(deadline)
+        if todo and missing > enough * self.loss and not (enough > 0.0 and self._stands_still(missing)):
+            max(todo, key=lambda block: block.priority).step(deadline)
             self._count()
             return True
         if self._can_confine():
             self.work = self._confine()
             return True
         return self._end_last()
+
+    def _stands_still(self, missing):
+        """Whether the blocks at hand have come no nearer to what they can prove for long."""
+        work = sum(block.n_terms * block.work for block in self.blocks)
+        if missing < STILL * self.mark[1] or not math.isfinite(missing):
+            self.mark = work, missing
+        return work > STILL_FOR * self.mark[0]
 
     def _can_confine(self):
         """Whether the blocks, the last ones, can say where components of all columns lie; none is told to a proof."""
@@ -221,7 +232,7 @@ class CoverBound(Learner):
         weights = best_weights(objectives, self._members(self.blocks))
         for block, weight in zip(self.blocks, weights, strict=True):
             block.weight = weight
-        self.loss = max(0.0, self.limit - self._added(weights, objectives))
+        self.loss, self.mark = max(0.0, self.limit - self._added(weights, objectives)), (0, math.inf)
 
     def _end(self):
         """Keep what the blocks have proved, and nothing else of them."""
@@ -300,6 +311,7 @@ class CoverBlock:
         kept = {"keeps": records is None} if raised else {}
         self.bound = (RaisedBound if raised else GroupedBound)(*self.made_of, record=record, **kept)
         self.work = work_of_pass(family)
+        self.n_vain, self.before = 0, math.inf  # steps since less was missing, and what was missing then
 
     @property
     def n_terms(self):
@@ -316,9 +328,16 @@ class CoverBlock:
         """How much higher the bound can become, in nats of all copies."""
         return self.bound.limit - self.bound.lower
 
+    @property
+    def priority(self):
+        """What it may add to the bound of all; less if its last steps have gained nothing, as others may gain now."""
+        return self.weight * self.missing * IN_VAIN**self.n_vain
+
     def step(self, deadline):
         """Next thing to learn."""
         self.more = self.bound.step(deadline)
+        gained = self.missing < GAINED * self.before
+        self.n_vain, self.before = (0, self.missing) if gained else (self.n_vain + 1, self.before)
         if not self.more and isinstance(self.bound, RaisedBound) and not math.isfinite(self.lower):
             self.terms_before = self.bound.n_terms
             self.bound, self.more = GroupedBound(*self.made_of, record=self.bound.record), True

@@ -36,6 +36,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_CONFINED_LOSS as CONFINED_LOSS,
     RAISED_CONFINED_WIDTH as CONFINED_WIDTH,
     RAISED_DRAWN as DRAWN,
+    RAISED_EXACT_BELOW as EXACT_BELOW,
     RAISED_FEWEST as FEWEST,
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
@@ -48,6 +49,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_LOSS as LOSS,
     RAISED_LOWER as LOWER,
     RAISED_MANY_DIAGONAL as MANY_DIAGONAL,
+    RAISED_MANY_PARAMETERS as MANY_PARAMETERS,
     RAISED_MERGED as MERGED,
     RAISED_MERGED_KNOWN as MERGED_KNOWN,
     RAISED_MOST_CELLS as MOST_CELLS,
@@ -153,11 +155,15 @@ class RaisedBound(CellLearner):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K, n = self.n_components, len(self.weights)
         self.by_groups = n >= (GROUPED if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
-        patience = PATIENCE_KNOWN if isinstance(self.family, GaussianFamily) else PATIENCE
+        self.is_large = self.one.n_connected >= MANY_PARAMETERS
+        is_known = isinstance(self.family, GaussianFamily)
+        patience = PATIENCE_KNOWN if is_known else PATIENCE[self.is_large]
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
             self.one, patience=patience, n_threads=self.threads, record=self.record)  # fmt: skip
         self.pricing.ascend_every = ASCEND_EVERY
         if self.by_groups:
+            if n < EXACT_BELOW[self.is_large]:
+                self.pricing.group_cost = n  # passes are over the first groups and then all samples
             product = isinstance(self.family, FullFamily)
             scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))
             if product:

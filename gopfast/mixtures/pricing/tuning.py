@@ -420,6 +420,16 @@ UNUSED = 1e-6
 COVER_ENOUGH = 0.1
 # the same where a bound of all columns follows | part | (0, inf) | docs/notebook/many_columns.md
 COVER_FIRST_LOOK = 1.0
+# of what a block missed, what it misses at most after steps that have gained something | part | (0, 1) | not measured
+COVER_GAINED = 0.98
+# by which a block's turn comes later for each step that has gained nothing | factor | (0, 1] |
+# docs/notebook/many_columns.md
+COVER_IN_VAIN = 0.8
+# no progress of all blocks, where others follow: more than this part of what was missing is missing | part | (0, 1) |
+# not measured
+COVER_STILL = 0.9
+# after so much work, over what there was | factor | (1, inf) | docs/notebook/many_columns.md
+COVER_STILL_FOR = 1.3
 # of what blocks lose, what larger ones lose if they come at once | part | (0, 1) | docs/notebook/groups.md
 COVER_AT_ONCE = 0.02
 # so few come at once, too, where their prices are as high as merging allows | blocks | [0, inf) |
@@ -508,8 +518,11 @@ RAISED_N_STARTS = 24
 RAISED_AT_ONCE = 64
 # suprema may lose, one after the other | nats a sample | (0, inf) | not measured
 RAISED_TOLERANCES = (3e-3, 3e-4, 3e-5, 2e-6)
-# of `CellPricing`: cells are divided sooner than bounded well | part | (0, 1) | docs/notebook/groups.md
-RAISED_PATIENCE = 0.4
+# of a component that is large: few of its cells are closed | parameters | [1, inf) | docs/notebook/groups.md
+RAISED_MANY_PARAMETERS = 10
+# of `CellPricing`: cells are divided sooner than bounded well; of small components, and of large ones, of which a pass
+# is to promise twice what is missing | part | (0, inf) | docs/notebook/groups.md
+RAISED_PATIENCE = (1.2, 2.0)
 # the same of known variances | part | (0, 1) | docs/notebook/groups.md
 RAISED_PATIENCE_KNOWN = 0.1
 # of a step | cells | [1, inf) | not measured
@@ -533,6 +546,9 @@ RAISED_GROUPED = 10_000
 # the same of diagonal components of so many columns that prices of all samples are of no use | samples | [1, inf) |
 # docs/notebook/groups.md
 RAISED_GROUPED_DIAGONAL = 5_000
+# of small components, and of large ones: of fewer a pass has eight groups or all samples, as groups lose more than they
+# spare | samples | [0, inf) | docs/notebook/groups.md
+RAISED_EXACT_BELOW = (8_000, 15_000)
 # of blocks, as columns that count several times are as hard, and of all | columns | [2, inf) | docs/notebook/groups.md
 RAISED_MANY_DIAGONAL = (3, 4)
 

@@ -159,6 +159,8 @@ void groups_block(const double *rows, int d, int product, const pass_costs *cost
     if (product) block(rows, 3, 1, costs, rounding, limits, out);
     else if (d == 2) block(rows, 2, 0, costs, rounding, limits, out);
     else if (d == 3) block(rows, 3, 0, costs, rounding, limits, out);
+    else if (d == 4) block(rows, 4, 0, costs, rounding, limits, out);
+    else if (d == 5) block(rows, 5, 0, costs, rounding, limits, out);
     else block(rows, d, 0, costs, rounding, limits, out);
 }
 

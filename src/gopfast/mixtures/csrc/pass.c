@@ -41,6 +41,11 @@ void price_run(const pass_data *data, double total_weight, const double *prices,
     DISPATCH(price_run, data, total_weight, prices, costs, rounding, level, scratch, out);
 }
 
+void price_moments(const pass_data *data, const pass_costs *costs, price_level level, double *scratch, price_sums *out)
+{
+    DISPATCH(price_moments, data, costs, level, scratch, out);
+}
+
 void price_side(ptrdiff_t n_padded, double total_weight, const double *weights, const double *prices,
                 const double *above, const double *slopes, double sign, double log_s, double *costs, double *value)
 {

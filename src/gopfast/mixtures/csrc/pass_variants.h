@@ -18,6 +18,8 @@
     PASS_HIDDEN void price_run_##name(const pass_data *data, double total_weight, const double *prices,              \
                                       const pass_costs *costs, const pass_costs *rounding, price_level level,        \
                                       double *scratch, price_sums *out);                                             \
+    PASS_HIDDEN void price_moments_##name(const pass_data *data, const pass_costs *costs, price_level level,         \
+                                          double *scratch, price_sums *out);                                         \
     PASS_HIDDEN void price_side_##name(ptrdiff_t n_padded, double total_weight, const double *weights,               \
                                        const double *prices, const double *above, const double *slopes, double sign, \
                                        double log_s, double *costs, double *value);                                  \

@@ -39,6 +39,7 @@ cdef extern from "pass.h" nogil:
 cdef extern from "price.h" nogil:
     ctypedef enum price_level:
         PRICE_VALUE
+        PRICE_MOMENTS
         PRICE_HESSIAN
     ctypedef struct price_sums:
         double value
@@ -81,6 +82,11 @@ cdef void run_price(
     price_level level,
     double *scratch,                # price_scratch_size(n_padded, F) doubles
     price_sums *out,
+) noexcept nogil
+
+# The moments of the pass before, at its costs; scratch and sums are as it has left them.
+cdef void run_price_moments(
+    const pass_data *data, const pass_costs *costs, price_level level, double *scratch, price_sums *out,
 ) noexcept nogil
 
 # What a component saves at costs above + |slopes| - sign slopes (n_padded,), by the tangent at a scale.

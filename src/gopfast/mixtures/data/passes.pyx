@@ -16,6 +16,8 @@ cdef extern from "pass.h" nogil:
 cdef extern from "price.h" nogil:
     void price_run(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
                    const pass_costs *rounding, price_level level, double *scratch, price_sums *out)
+    void price_moments(const pass_data *data, const pass_costs *costs, price_level level, double *scratch,
+                       price_sums *out)
     void price_side(Py_ssize_t n_padded, double total_weight, const double *weights, const double *prices,
                     const double *above, const double *slopes, double sign, double log_s, double *costs, double *value)
 
@@ -61,6 +63,11 @@ cdef void run_pass_in_parts(const pass_data *data, int n_components, const pass_
 cdef void run_price(const pass_data *data, double total_weight, const double *prices, const pass_costs *costs,
                     const pass_costs *rounding, price_level level, double *scratch, price_sums *out) noexcept nogil:
     price_run(data, total_weight, prices, costs, rounding, level, scratch, out)
+
+
+cdef void run_price_moments(const pass_data *data, const pass_costs *costs, price_level level, double *scratch,
+                            price_sums *out) noexcept nogil:
+    price_moments(data, costs, level, scratch, out)
 
 
 cdef double run_price_side(Py_ssize_t n_padded, double total_weight, const double *weights, const double *prices,

@@ -70,8 +70,10 @@ cdef class GroupedPricing(ComponentPricing):
     cdef readonly SampleGroups groups
     cdef Grouping *groupings        # (n_threads,)
     cdef Arena group_arena
+    cdef public index group_cost    # what a group counts in a cell's pass, in samples of one over them all
 
     def __cinit__(self):
+        self.group_cost = SAMPLES_OF_A_GROUP
         self.groupings = <Grouping *> calloc(self.n_threads, sizeof(Grouping))
         if self.groupings == NULL:
             raise MemoryError
@@ -165,7 +167,6 @@ cdef class GroupedPricing(ComponentPricing):
         cdef real *low = node_low(cell)
         cdef real *high = node_high(cell, n)
         cdef real most = 0, width, variance
-        self.weigh(at, mine)
         ComponentPricing.choose_split(self, at, cell)
         if n <= d or d % <int> (n - d):     # without variances, or with more of a matrix
             return
@@ -226,7 +227,7 @@ cdef class GroupedPricing(ComponentPricing):
             if mine.blocks[i] >= 0:
                 memset(mine.divided + mine.blocks[i], 0, GROUPS_LANES)
         mine.n_blocks = (self.groups.begins[level + 1] - first) // GROUPS_LANES
-        mine.cost, mine.is_full = mine.n_blocks * GROUPS_LANES * SAMPLES_OF_A_GROUP, False
+        mine.cost, mine.is_full = mine.n_blocks * GROUPS_LANES * self.group_cost, False
         for i in range(mine.n_blocks):
             mine.blocks[i] = first + i * GROUPS_LANES
 
@@ -272,7 +273,7 @@ cdef class GroupedPricing(ComponentPricing):
             worth = max(mine.share * worth, LEAST_LOST * part.value)
             if part.value < mine.cutoff or mine.lost <= worth:
                 break
-            if mine.cost > MANY_OF_A_PASS * SAMPLES_OF_A_GROUP and mine.lost <= mine.bearable:
+            if mine.cost > MANY_OF_A_PASS * self.group_cost and mine.lost <= mine.bearable:
                 break
             if not self.refine(at, mine, worth) or mine.is_full:
                 if mine.share == SHARE_OF_ASCENTS:  # which ends by samples anyway
@@ -299,7 +300,7 @@ cdef class GroupedPricing(ComponentPricing):
             if cut.lost[i] > each and not mine.is_full:
                 child = self.groups.children(cut.node[i])
                 if child >= 0:
-                    cost = GROUPS_LANES * SAMPLES_OF_A_GROUP
+                    cost = GROUPS_LANES * self.group_cost
                 else:
                     child = -1 - cut.node[i]
                     cost = self.groups.n_blocks_of(cut.node[i]) * GROUPS_LANES * SAMPLES_OF_ONE
@@ -363,12 +364,14 @@ cdef class GroupedPricing(ComponentPricing):
             s = following
         return s
 
-    cdef void weigh(self, Pricing *at, Grouping *mine) noexcept nogil:
-        """OUT: masses and moments at the groups' means, after a pass: they only say where to go next."""
+    cdef void weigh(self, Pricing *at) noexcept nogil:
+        """Those at the groups' means: they only say where to go next."""
+        cdef Grouping *mine = self.grouping(at)
         cdef price_sums *part = at.parts
         cdef int F = self.family.n_statistics
         cdef groups_samples samples = self.groups.samples()
         if mine.exact:
+            ComponentPricing.weigh(self, at)
             return
         if part.scale > 0:
             groups_moments(
@@ -393,5 +396,5 @@ cdef class GroupedPricing(ComponentPricing):
             mine.cutoff, mine.share, mine.bearable = -INFINITY, SHARE_OF_ASCENTS, INFINITY
             self.begin(mine)
         self.run(at)
-        self.weigh(at, mine)
+        self.weigh(at)
         return at.sums.value - mine.lost

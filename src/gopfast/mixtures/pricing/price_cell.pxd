@@ -1,7 +1,7 @@
 """The bound of what one component can save in a cell, at given prices of the samples."""
 
 from gopfast.mixtures.families.family cimport Family, Subproblem
-from gopfast.mixtures.data.passes cimport pass_costs, price_sums
+from gopfast.mixtures.data.passes cimport pass_costs, pass_data, price_sums
 from gopfast.mixtures.pricing.sample_blocks cimport SampleBlocks
 from gopfast.search.arena cimport Arena
 from gopfast.search.tree cimport Node
@@ -36,6 +36,8 @@ cdef struct Pricing:
     index *chosen       # (n_blocks,) these
     index n_seen        # samples of the last pass
     bint is_part        # whether blocks were left out of it
+    pass_data seen      # these, as blocks have them
+    bint is_weighed     # whether its moments are known
     index n_passes
     index n_terms
 
@@ -64,8 +66,10 @@ cdef class CellPricing:
     # OUT: the family's subproblem of a cell, and every level's scale forgotten.
     cdef void open_cell(self, Pricing *at, const real *low, const real *high) noexcept nogil
     cdef void forget(self, Pricing *at) noexcept nogil
-    # A data pass for each level, at the costs; OUT: the sums.
+    # A data pass for each level, at the costs; OUT: the value.
     cdef void run(self, Pricing *at) noexcept nogil
+    # OUT: masses and moments of it, which a pass that closes its cell does not need.
+    cdef void weigh(self, Pricing *at) noexcept nogil
     # OUT: Hessian of the value in the costs' coefficients.
     cdef void curve(self, Pricing *at) noexcept nogil
     # What no component of the cell exceeds at the multipliers q, by a data pass for each level.

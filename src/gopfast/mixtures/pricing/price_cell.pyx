@@ -24,12 +24,12 @@ from libc.string cimport memcpy, memset
 
 from gopfast.mixtures.families.family cimport Facet
 from gopfast.mixtures.data.passes cimport (
-    PRICE_HESSIAN, PRICE_VALUE, pass_data, price_scratch_size, price_sums, run_price
+    PRICE_HESSIAN, PRICE_MOMENTS, PRICE_VALUE, pass_data, price_scratch_size, price_sums, run_price, run_price_moments
 )
 from gopfast.mixtures.dense cimport dense_backward, dense_factor, dense_forward
 from gopfast.mixtures.pricing.tuning cimport (
     AFRESH, BLOCKED_FROM, BLOCKED_TO, CELL_LONGEST as LONGEST, DAMPED, DOUBT, FEWEST_LEVELS, FORESEEN_FROM,
-    MOST_BLOCKED, MOST_CURVED, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
+    MOST_BLOCKED, MOST_CURVED, MOST_PATIENT, MOST_RETREATS, NO_ERROR, PROGRESS, SETTLED, SLOWEST, SMALLEST
 )
 from gopfast.mixtures.relaxations.subproblem cimport take_subproblem
 from gopfast.mixtures.data.samples cimport SampleSet, take_costs
@@ -183,32 +183,39 @@ cdef class CellPricing:
             at.parts[level].scale = 0
 
     cdef void run(self, Pricing *at) noexcept nogil:
-        cdef int F = self.family.n_statistics, level, f
-        cdef pass_data data = self.family.data.core.samples
+        cdef int level
+        cdef bint at_once = self.n_levels > 1   # as one scratch is for all levels
         cdef const real *prices = &self.prices[0]
-        cdef price_sums *part
-        at.sums.value = at.sums.mass = 0
-        memset(at.sums.first, 0, F * sizeof(real))
-        at.n_seen, at.is_part = self.family.data.core.n_samples, False
+        at.seen = self.family.data.core.samples
+        at.sums.value = 0
+        at.n_seen, at.is_part, at.is_weighed = self.family.data.core.n_samples, False, at_once
         if self.blocks is not None:
-            at.n_seen = self.blocks.gather(&at.costs, &at.rounding, at.room, at.chosen, &data, &prices)
+            at.n_seen = self.blocks.gather(&at.costs, &at.rounding, at.room, at.chosen, &at.seen, &prices)
             at.is_part = at.n_seen < self.family.data.core.samples.n_padded
             at.n_terms += self.blocks.n_blocks
         for level in range(self.n_levels):
-            part = &at.parts[level]
             if self.blocks is None:
-                data.weights = &self.level_weights[level, 0]
-            run_price(&data, self.family.data.core.total_weight, prices, &at.costs, &at.rounding,
-                      PRICE_HESSIAN, at.scratch, part)
-            at.sums.value += part.value
-            at.sums.mass += part.mass
-            for f in range(F):
-                at.sums.first[f] += part.first[f]
+                at.seen.weights = &self.level_weights[level, 0]
+            run_price(&at.seen, self.family.data.core.total_weight, prices, &at.costs, &at.rounding,
+                      PRICE_HESSIAN if at_once else PRICE_VALUE, at.scratch, &at.parts[level])
+            at.sums.value += at.parts[level].value
         at.sums.value *= 1 + (self.n_levels - 1) * ROUND
         if at.is_part:
             at.sums.value += self.blocks.loss
         at.n_passes += 1
         at.n_terms += self.n_levels * at.n_seen
+
+    cdef void weigh(self, Pricing *at) noexcept nogil:
+        cdef int F = self.family.n_statistics, level, f
+        if not at.is_weighed:
+            run_price_moments(&at.seen, &at.costs, PRICE_HESSIAN, at.scratch, &at.parts[0])
+            at.is_weighed = True
+        at.sums.mass = 0
+        memset(at.sums.first, 0, F * sizeof(real))
+        for level in range(self.n_levels):
+            at.sums.mass += at.parts[level].mass
+            for f in range(F):
+                at.sums.first[f] += at.parts[level].first[f]
 
     cdef void curve(self, Pricing *at) noexcept nogil:
         """Inner second moments + (inner first moments)^2 / saturated mass, of every level."""
@@ -370,7 +377,7 @@ cdef class CellPricing:
         cdef int Q = self.family.n_facets, turn, r, retreats = 0
         cdef index n = self.family.n_connected
         cdef float *warm = node_warm(cell, n)
-        cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY
+        cdef real value, last = INFINITY, promised, parent = -cell.lower, least = INFINITY, patience
         cdef bint afresh = True, stuck, is_fine
         if self.family.has_sample_costs and not self.provable:
             self.forget(at)
@@ -399,12 +406,16 @@ cdef class CellPricing:
             stuck = False
             if value < last:
                 retreats, last = 0, value
+                self.weigh(at)
                 self.choose_split(at, cell)
                 promised = self.direction(at)
                 for r in range(Q):
                     at.base[r] = at.q[r]
                     warm[r] = <float> at.q[r]
-                if promised < self.patience * (value - cutoff) or promised < SETTLED * (1 + fabs(value)):
+                patience = self.patience
+                if not value < parent - PROGRESS * (parent - cutoff):  # else cells are divided that have gained nothing
+                    patience = min(patience, MOST_PATIENT)
+                if promised < patience * (value - cutoff) or promised < SETTLED * (1 + fabs(value)):
                     stuck = True
                 else:
                     for r in range(Q):
@@ -537,7 +548,7 @@ cdef class CellPricing:
         if begins:
             at.sums.scale = 0
         run_price(&self.family.data.core.samples, self.family.data.core.total_weight, &self.prices[0], &at.costs,
-                  &at.rounding, PRICE_HESSIAN, at.scratch, &at.sums)
+                  &at.rounding, PRICE_MOMENTS, at.scratch, &at.sums)
         at.n_passes += 1
         at.n_terms += self.family.data.core.n_samples
         return at.sums.value

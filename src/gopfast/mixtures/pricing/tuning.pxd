@@ -50,6 +50,9 @@ cdef extern from *:
     # passes after which a cell that has made little progress begins again without its parent's multipliers | passes |
     # [1, inf) | not measured
     int AFRESH "5"
+    # what a step is to promise at most where a cell has made so little | part of what is missing | (0, 1) |
+    # docs/notebook/groups.md
+    real MOST_PATIENT "0.4"
     # what little progress is: the part by which the bound is nearer to the cutoff than the parent's | part | (0, 1) |
     # not measured
     real PROGRESS "0.05"

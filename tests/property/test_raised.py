@@ -121,8 +121,8 @@ def test_cells_that_are_handed_over_hold_the_components_of_all_better_solutions(
     """The limit lies above known values: none of their components may lie in a cell that the next prices do not see."""
     most = 60_000 if covariance in ("full", "diag") and shape in ("normal", "offset") else 20_000
     for name, value in {"HEIGHTS": (0.5,), "MERGED": math.inf, "MERGED_KNOWN": math.inf, "SLACK": 1e9,
-                        "LOSS": math.inf, "BETTER": math.inf, "TOLD": 10.0, "GROUPED": 1_000, "N_CLIMBS": 5,
-                        "MOST_CELLS": (most, most), "CELLS": 400, "DRAWN": 500}.items():  # fmt: skip
+                        "LOSS": math.inf, "BETTER": math.inf, "TOLD": 10.0, "GROUPED": 1_000, "EXACT_BELOW": (0, 0),
+                        "N_CLIMBS": 5, "MOST_CELLS": (most, most), "CELLS": 400, "DRAWN": 500}.items():  # fmt: skip
         monkeypatch.setattr(raised, name, value)
     K = 2
     problem, label = problem_of(shape, n, K, covariance=covariance)

@@ -332,7 +332,9 @@ class RaisedBound(CellLearner):
         K, pricing = self.n_components, self.pricing
         above = self.attained * (1.0 + SLACK) + self.tolerance / K  # a value that these prices were not to allow
         least = math.inf if self.keeps and self.stage == 0 else self.limit  # then no cell is dropped
+        before = pricing.n_cells
         reason = pricing.search(self.total, least, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
+        is_stuck = reason == "cells" and pricing.n_cells == before  # the cell of the largest bound has no side to divide
         self.at_work = self.proved(self.total)
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":
@@ -343,7 +345,7 @@ class RaisedBound(CellLearner):
         if reason == "tight":
             self.level += 1
             return self.level < len(TOLERANCES)
-        if reason == "proved" or pricing.n_cells - self.n_before > MOST_CELLS[1]:
+        if reason == "proved" or is_stuck or pricing.n_cells - self.n_before > MOST_CELLS[1]:
             return False
         if pricing.n_cells > self.mark[0]:
             missing = pricing.supremum - pricing.attained

@@ -334,7 +334,7 @@ class RaisedBound(CellLearner):
         least = math.inf if self.keeps and self.stage == 0 else self.limit  # then no cell is dropped
         before = pricing.n_cells
         reason = pricing.search(self.total, least, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
-        is_stuck = reason == "cells" and pricing.n_cells == before  # the cell of the largest bound has no side to divide
+        is_stuck = reason == "cells" and pricing.n_cells == before  # no side of the largest cell can be divided
         self.at_work = self.proved(self.total)
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":

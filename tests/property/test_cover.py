@@ -349,6 +349,7 @@ def test_a_block_whose_steps_gain_nothing_lets_others_pass():
     problem = problem_of(0, "normal", 240, 4, 2)
     family, solution, objective = least_known(problem, 0)
     bound = CoverBound(family, solution, objective)
+    bound.sizes = [3]
     bound.step(math.inf)
     while any(not math.isfinite(block.missing) for block in bound.blocks):
         bound.step(math.inf)

@@ -330,8 +330,12 @@ class CoverBlock:
 
     @property
     def priority(self):
-        """What it may add to the bound of all; less if its last steps have gained nothing, as others may gain now."""
-        return self.weight * self.missing * IN_VAIN**self.n_vain
+        """What it may add to the bound of all; less if its last steps have gained nothing, as others may gain now.
+
+        Sets of two columns take long for their first gain, all of them.
+        """
+        n_vain = self.n_vain if len(self.columns) >= RAISED else 0
+        return self.weight * self.missing * IN_VAIN**n_vain
 
     def step(self, deadline):
         """Next thing to learn."""

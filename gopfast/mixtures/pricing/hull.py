@@ -407,7 +407,7 @@ class HullBound(Learner):
 
 
 def has_few(family):
-    """Return whether prices of all samples are as soon found as cells where clusters are not apart."""
+    """Return whether there are so few samples that prices of all of them are as soon found as cells."""
     return family.data.n_samples < (FEW_FREE if isinstance(family, NormalFamily) else FEW)
 
 
@@ -418,5 +418,7 @@ def has_hull(family):
     else:
         known = isinstance(family, GaussianFamily) and not family.n_ranges and not family.has_prior
     if not known or family.data.is_summary or not 2 <= family.n_components <= MOST_COMPONENTS:
+        return False
+    if has_few(family) and 2 * (family.n_components - 1) > family.n_columns:  # cells of all columns are no worse
         return False
     return family.data.n_samples >= FEWEST and FEWEST_COLUMNS <= family.n_columns <= MOST_COLUMNS

@@ -46,9 +46,8 @@ def parts_of(r, z, weights):
 
 
 @pytest.mark.parametrize("seed", range(36))
-def test_no_cut_exceeds_what_responsibilities_attain(seed, monkeypatch):
+def test_no_cut_exceeds_what_responsibilities_attain(seed):
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(noise_module, "ONCE_FROM", 1)
     slices = engine.family(problem_of(seed, int(rng.choice([20, 300, 2000])), 2 + seed % 2)).slices()
     z, weights, W, d = slices.columns, slices.weights, slices.total, len(slices.columns)
     noises = Noises(slices, covariance_of(rng, d) if seed % 4 else None)

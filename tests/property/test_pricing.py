@@ -408,6 +408,21 @@ def test_a_component_without_samples_still_pays_its_prior(kind):
     assert pricing.attained == pytest.approx(-least, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["diag", "spherical", "full"])
+def test_a_search_says_that_its_largest_cell_cannot_be_divided(kind):
+    """Else whoever asks for more cells would ask for ever."""
+    problem = make(kind, 1, 12, 2, 2)
+    pricing = ComponentPricing(single(problem, engine.family(problem)))
+    low, high = pricing.root()
+    point = (0.5 * (low + high))[None]
+    pricing.set_prices(np.full(len(pricing.family.data.arrays()[1]), 3.0))
+    pricing.open_boxes(point, point)
+    before = pricing.n_cells
+    assert pricing.search(0.0, 1e9, 2, -np.inf, max_cells=100) == "stuck" and pricing.n_cells == before
+    pricing.open_boxes(low[None], high[None])
+    assert pricing.search(0.0, 1e9, 2, -np.inf, max_cells=100) == "cells" and pricing.n_cells > before
+
+
 def test_bounds_of_cells_are_never_read_at_other_prices():
     problem = make("diag", 1, 12, 2, 1)
     pricing = ComponentPricing(single(problem, engine.family(problem)))

@@ -270,7 +270,7 @@ class GroupedBound(CellLearner):
 
     def _step_search(self, deadline):
         """Divide the cells of the largest bounds: at any prices, as all give a bound, but not for ever."""
-        pricing, before = self.pricing, self.pricing.n_cells
+        pricing = self.pricing
         tolerance = SEARCHED * self.tolerance / self.n_components
         reason = pricing.search(
             self.total, self.limit, self.n_components, tolerance, self._most_attained(), CELLS, deadline, GROUPS
@@ -278,10 +278,10 @@ class GroupedBound(CellLearner):
         self._count()
         if reason == "proved":
             return False
-        is_stuck = reason == "cells" and pricing.n_cells == before
         if self.is_first:
             is_good = pricing.supremum <= GOOD_LOOK * self.sigma
-            if is_stuck or is_good or reason in ("attained", "tight") or pricing.n_spent - self.begun >= FIRST_LOOK:
+            is_over = reason in ("attained", "tight", "stuck") or pricing.n_spent - self.begun >= FIRST_LOOK
+            if is_good or is_over:
                 self._begin_part(PARTS[1])
                 self.is_first, self.phase = False, "atoms"
             return True
@@ -294,7 +294,7 @@ class GroupedBound(CellLearner):
             return self._renew(tolerance, deadline)
         if reason == "tight":
             return self._next_level()
-        if is_stuck or pricing.n_cells - self.n_before > MOST_CELLS or pricing.n_spent > MOST_GROUPS:
+        if reason == "stuck" or pricing.n_cells - self.n_before > MOST_CELLS or pricing.n_spent > MOST_GROUPS:
             return False
         if is_slow:
             return self._next_level() and self.phase == "atoms"

@@ -122,7 +122,7 @@ class HullBound(Learner):
             if time.monotonic() > deadline:
                 return True
         self.phase = "cells"
-        return self._is_worth_it()
+        return self.cells_at is not None
 
     def _is_worth_it(self):
         """Return whether cells may say more than prices of all samples, which are soon found where these are few."""

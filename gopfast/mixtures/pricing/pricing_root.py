@@ -255,7 +255,7 @@ class PricingBound(Learner):
                 self.n_coarse = self.n_proved
             few = self.n_proved < FINE_CELLS + (0.0 if first else FINE_FACTOR * self.n_coarse) or (first and self.last)
             has_room = self.pricing.n_open < self.most_open
-            if reason == "cells" and (few or self.is_rough) and before < self.pricing.n_cells and has_room:
+            if reason == "cells" and (few or self.is_rough) and has_room:
                 return True
         elif self.phase is Phase.CELLS:
             if self.eliminate(deadline=end) and time.monotonic() < deadline:

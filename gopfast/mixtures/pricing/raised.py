@@ -155,14 +155,14 @@ class RaisedBound(CellLearner):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K, n = self.n_components, len(self.weights)
         self.by_groups = n >= (GROUPED if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
-        self.is_large = self.one.n_connected >= MANY_PARAMETERS
+        is_large = self.one.n_connected >= MANY_PARAMETERS
         is_known = isinstance(self.family, GaussianFamily)
-        patience = PATIENCE_KNOWN if is_known else PATIENCE[self.is_large]
+        patience = PATIENCE_KNOWN if is_known else PATIENCE[is_large]
         self.pricing = (GroupedPricing if self.by_groups else ComponentPricing)(
             self.one, patience=patience, n_threads=self.threads, record=self.record)  # fmt: skip
         self.pricing.ascend_every = ASCEND_EVERY
         if self.by_groups:
-            if n < EXACT_BELOW[self.is_large]:
+            if n < EXACT_BELOW[is_large]:
                 self.pricing.group_cost = n  # passes are over the first groups and then all samples
             product = isinstance(self.family, FullFamily)
             scale = self.columns.std(axis=1) + 1e-12 * (1.0 + np.abs(self.columns).max(axis=1))
@@ -332,9 +332,7 @@ class RaisedBound(CellLearner):
         K, pricing = self.n_components, self.pricing
         above = self.attained * (1.0 + SLACK) + self.tolerance / K  # a value that these prices were not to allow
         least = math.inf if self.keeps and self.stage == 0 else self.limit  # then no cell is dropped
-        before = pricing.n_cells
         reason = pricing.search(self.total, least, K, self.tolerance / K, above, CELLS, deadline, GROUPS)
-        is_stuck = reason == "cells" and pricing.n_cells == before  # no side of the largest cell can be divided
         self.at_work = self.proved(self.total)
         self.lower = max(self.lower, self.at_work)
         if reason == "attained":
@@ -345,7 +343,7 @@ class RaisedBound(CellLearner):
         if reason == "tight":
             self.level += 1
             return self.level < len(TOLERANCES)
-        if reason == "proved" or is_stuck or pricing.n_cells - self.n_before > MOST_CELLS[1]:
+        if reason in ("proved", "stuck") or pricing.n_cells - self.n_before > MOST_CELLS[1]:
             return False
         if pricing.n_cells > self.mark[0]:
             missing = pricing.supremum - pricing.attained

@@ -26,7 +26,6 @@ from gopfast.mixtures.shared.tuning import (
     NOISE_FROM as FROM,
     NOISE_LEAST as LEAST,
     NOISE_MOST_NODES as MOST_NODES,
-    NOISE_ONCE_FROM as ONCE_FROM,
     NOISE_ONCE_VARIANCE as ONCE_VARIANCE,
     NOISE_SMOOTHINGS as SMOOTHINGS,
 )
@@ -58,7 +57,7 @@ class Noises:
     ----------
     slices : MatrixSlices
     covariance : ndarray, shape (d, d), optional
-        About the incumbent's: in its axes many samples are taken to the corners of a fine grid first.
+        About the incumbent's: in its axes samples are taken to the corners of a fine grid first.
 
     Attributes
     ----------
@@ -68,8 +67,7 @@ class Noises:
 
     def __init__(self, slices, covariance=None):
         self.slices, self.known, self.n_made = slices, [], 0
-        is_many = len(slices.weights) >= ONCE_FROM and covariance is not None
-        self.places = corners_of(slices, covariance) if is_many else places_of(slices)
+        self.places = places_of(slices) if covariance is None else corners_of(slices, covariance)
         self.covariances, self.heights = np.empty((0, *2 * slices.added.shape)), np.empty(0)
 
     def add(self, covariance):
@@ -182,7 +180,7 @@ def places_of(slices):
 
 
 def corners_of(slices, covariance):
-    """Return the places of a fine grid for those of many samples, or of the samples themselves."""
+    """Return the places of a fine grid, which are fewer than the samples, or of the samples themselves."""
     own = places_of(slices)
     grid = Grid(slices, own, ONCE_VARIANCE * covariance)
     known = None if grid.mass is None else grid.covariance(0.0)

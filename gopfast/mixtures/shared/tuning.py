@@ -247,10 +247,8 @@ GATHERED_LEVELS = 6
 NOISE_FROM = 50_000
 # of its grid | corners | [1, inf) | argument: eight megabytes, some milliseconds
 NOISE_MOST_NODES = 1_000_000
-# from which on they are taken to the corners of a finer grid first | samples | [1, inf) | argument: of fewer there are
-# not many at a corner
-NOISE_ONCE_FROM = 50_000
-# steps of that, squared | units of the incumbent's covariance | (0, inf) | argument: a quarter of it is noise
+# steps of a finer grid, to whose corners samples are taken first, squared | units of the incumbent's covariance |
+# (0, inf) | argument: a quarter of it is noise
 NOISE_ONCE_VARIANCE = 0.06
 # of a variance, in units of the grid: samples at corners have none | steps squared | (0, 1) | argument: more is no
 # less true

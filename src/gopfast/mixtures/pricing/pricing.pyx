@@ -437,7 +437,8 @@ cdef class ComponentPricing(CellPricing):
 
         Returns
         -------
-        str : "proved" (no solution lies below the limit), "tight", "attained", "cells" (or terms) or "time"
+        str : "proved" (no solution lies below the limit), "tight", "attained", "cells" (or terms), "time" or "stuck"
+            (the cell of the largest bound has no side that can be divided)
         """
         cdef Node *cell
         cdef real sup, threshold
@@ -452,7 +453,9 @@ cdef class ComponentPricing(CellPricing):
                 return "attained"
             if sup <= self.attained + tolerance:
                 return "tight"
-            if self.n_cells >= end or self.tree.heap[0].branch < 0 or self.spent() >= last:
+            if self.tree.heap[0].branch < 0:
+                return "stuck"
+            if self.n_cells >= end or self.spent() >= last:
                 return "cells"
             if clock() > deadline:
                 return "time"

@@ -11,7 +11,7 @@ from support.hulls import best_saved, incumbent, priced, problem, shaped
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.pricing import hull, hull_atoms, hull_drafts
+from gopfast.mixtures.pricing import hull, hull_atoms, hull_corners, hull_drafts
 from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.pricing.hull_balls import Ball, bends
@@ -154,6 +154,54 @@ def test_shells_hold_at_scales_far_too_large_and_with_most_samples_left_out(seed
             m *= rng.uniform(low, high) / np.linalg.norm(m)
             value, _ = best_saved(weights, prices - 0.5 * np.square(z - m[:, None]).sum(axis=0))
             assert found[0] >= value - 1e-9 * (1.0 + value), (low, high, scale, found, value)
+
+
+def test_shells_say_something_where_no_sample_is_in_all_over_them():
+    """Prices of one nat: most samples are in for most directions, few for all."""
+    rng = np.random.default_rng(4)
+    n, p, radius = 4_000, 5, 0.6
+    z = rng.standard_normal((p, n))
+    z *= np.maximum(1.0, 1.9 / np.linalg.norm(z, axis=0))
+    prices, weights = 1.0 + 0.5 * np.square(z).sum(axis=0), np.ones(n)
+    assert (1.0 - 0.5 * radius**2 - radius * np.linalg.norm(z, axis=0) < 0.0).mean() > 0.99
+    found, _ = Shells(z, weights, prices).bound([radius], [radius], [0.0], [0.0])
+    ends = [best_saved(weights, prices - 0.5 * np.square(z - radius * u[:, None] / np.linalg.norm(u)).sum(axis=0))[0]
+            for u in rng.standard_normal((50, p))]  # fmt: skip
+    assert max(ends) <= found[0] < 0.95 * n
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shells_at_places_hold_what_ascents_reach(seed):
+    """Components at a place in some coordinates, in all directions of the others, of any precision."""
+    rng, near = np.random.default_rng([seed, 13]), 0
+    for _ in range(60):
+        n, p, q = int(rng.choice([5, 100, 400])), int(rng.integers(2, 6)), int(rng.integers(1, 4))
+        x = rng.choice([0.3, 1.0, 2.0]) * rng.standard_normal((q + p, n))
+        x[:, : n // 2] += rng.choice([0.0, 3.0]) * rng.standard_normal(q + p)[:, None]
+        if rng.random() < 0.3:
+            x = np.round(x)
+        weights = rng.choice([0.5, 1.0, 30.0], n)
+        along, z = x[:q], x[q:]
+        place, precision = along[:, 0] + rng.choice([0.0, 0.5]) * rng.standard_normal(q), np.exp(rng.uniform(-1.0, 1.0))
+        away = np.square(along - place[:, None]).sum(axis=0)
+        height = rng.uniform(0.2, 4.0)
+        prices = np.minimum(height, rng.exponential(height, n) * rng.choice([0.3, 5.0]))
+        prices += 0.5 * precision * (away + np.square(z).sum(axis=0))
+        high, raised = np.exp(rng.uniform(math.log(1e-3), math.log(2.0))), rng.choice([0.0, 0.1])
+        low = high * rng.choice([0.0, 0.7, 1.0])
+        shells = Shells(z, weights, prices + 1e-13 * (1.0 + np.abs(prices)), along=along)
+        found, _ = shells.bound([low], [high], [rng.uniform(-4.0, 0.0)], [raised], precision=np.array([precision]),
+                                places=place[None])  # fmt: skip
+        best = 0.0
+        for _ in range(6):
+            radius, u = rng.choice([low, high, rng.uniform(low, high)]), rng.standard_normal(p)
+            for _ in range(8):
+                m = radius * u / np.linalg.norm(u)
+                gains = prices + raised - 0.5 * precision * (away + np.square(z - m[:, None]).sum(axis=0))
+                best, u = max(best, best_saved(weights, gains)[0]), z @ saved(weights, gains)[1] + 1e-100
+        assert found[0] >= best - 1e-12 * weights.sum() * (1.0 + best)
+        near += best > 0.9 * found[0]
+    assert near > 10
 
 
 def test_a_shell_loses_what_is_of_second_order():
@@ -341,6 +389,7 @@ def test_cells_end_where_prices_leave_what_is_open(monkeypatch):
     monkeypatch.setattr(hull, "LOST", 0.0)
     for name, value in (("HEIGHTS", 2.5), ("AMBIGUOUS", 0.02), ("REACHED", 0.85)):  # prices that lose more than others
         monkeypatch.setattr(hull_atoms, name, (value,))
+    monkeypatch.setattr(hull_corners, "ACROSS", 0.0)  # cells that are left until then
     found, label = problem(2_000, 4, 3, 6.0)
     family = engine.family(found)
     vector, value = incumbent(family, label, 3)

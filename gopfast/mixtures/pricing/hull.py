@@ -23,9 +23,10 @@ from gopfast.mixtures.pricing.hull_balls import ball_around
 from gopfast.mixtures.pricing.hull_cells import HullCells
 from gopfast.mixtures.pricing.hull_confined import Confined
 from gopfast.mixtures.pricing.hull_corners import Corners
-from gopfast.mixtures.pricing.hull_drafts import Drafted, with_draft
+from gopfast.mixtures.pricing.hull_drafts import Drafted, DraftedShells, with_draft
 from gopfast.mixtures.pricing.hull_frame import Frame, moments_of
 from gopfast.mixtures.pricing.hull_reaches import Reach
+from gopfast.mixtures.pricing.hull_shells import Shells
 from gopfast.mixtures.pricing.hull_tables import SCALES, Tables
 from gopfast.mixtures.pricing.pricing_root import less, total_of
 from gopfast.mixtures.pricing.tuning import (
@@ -50,6 +51,7 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_SLOW as SLOW,
     HULL_TOLERANCE as TOLERANCE,
     MOST_COMPONENTS,
+    SKIP_BALLS,
     SKIP_CELLS,
 )
 from gopfast.roundoff import ROUND
@@ -89,20 +91,20 @@ class HullBound(Learner):
         self.total_weight = math.fsum(self.weights)
         self.n_columns = len(self.columns)
         self.phase, self.balls, self.reaches = "begin", [], []
-        self.atoms = self.cells_at = self.tables = self.confined = None
+        self.atoms = self.cells_at = self.across = self.tables = self.confined = None
         self.n_terms_before, self.work = 0, self._begin((LOST, 0.0))
 
     @property
     def n_terms(self):
         """Samples that were looked at so far, each in one component."""
-        parts = (self.atoms, self.cells_at, self.tables, self.confined, *self.balls, *self.reaches)
+        parts = (self.atoms, self.cells_at, self.across, self.tables, self.confined, *self.balls, *self.reaches)
         return self.n_terms_before + sum(part.n_terms for part in parts if part is not None)
 
     def _forget(self):
         """Begin again, with other prices."""
         self.n_terms_before = self.n_terms
         self.balls, self.reaches = [], []
-        self.atoms = self.cells_at = self.tables = self.confined = None
+        self.atoms = self.cells_at = self.across = self.tables = self.confined = None
 
     @property
     def n_passes(self):
@@ -215,8 +217,14 @@ class HullBound(Learner):
 
         self.cells_at = Drafted(*with_draft(cells, order, w, self.labels, len(z)))
         across = z[q:]
+
+        def shells(at, weights):
+            return Shells(across[:, at], weights, self.raised[at], n_threads=self.threads, skip=SKIP_BALLS,
+                          along=z[:q, at])  # fmt: skip
+
+        self.across = DraftedShells(*with_draft(shells, order, w, self.labels, len(z))) if len(across) else None
         self.place = self._places(atoms.means)
-        self.corners = Corners(self.cells_at, self.n_columns, self.free)
+        self.corners = Corners(self.cells_at, self.n_columns, self.free, self.across)
         yield
         self.tables = Tables(z, w, self.raised, self.labels, atoms.nearest, atoms.means, atoms.precisions, self.place,
                              self.free, reach, self.threads)  # fmt: skip

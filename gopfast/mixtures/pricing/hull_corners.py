@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 
-from gopfast.mixtures.pricing.tuning import HULL_MOST_CORNERS as MOST
+from gopfast.mixtures.pricing.tuning import HULL_ACROSS as ACROSS, HULL_MOST_CORNERS as MOST, LEAST_RADIUS
 
 
 class Corners:
@@ -22,6 +22,8 @@ class Corners:
         d.
     free : bool
         Whether precisions are coordinates, too.
+    shells : Shells, optional
+        Of the coordinates across, beside those along, for corners near the axes of which the cells say too much.
 
     Attributes
     ----------
@@ -29,8 +31,8 @@ class Corners:
         Corners that were looked at: what is known of one does for all cells that share it.
     """
 
-    def __init__(self, cells_at, n_columns, free):
-        self.cells_at, self.n_columns, self.free = cells_at, n_columns, free
+    def __init__(self, cells_at, n_columns, free, shells=None):
+        self.cells_at, self.n_columns, self.free, self.shells = cells_at, n_columns, free, shells
         self.known, self.n_made = {}, 0
 
     def raises(self, low, high):
@@ -83,7 +85,20 @@ class Corners:
         self.n_made += len(asked)
         if asked:
             at, more = np.array(list(asked)), np.array(list(asked.values()))
-            values, _ = self.cells_at.bound(at[:, :-1], at[:, :-1], at[:, [-1, -1]], np.array(begin), enough=enough,
-                                            raised=more)  # fmt: skip
+            values, scales = self.cells_at.bound(at[:, :-1], at[:, :-1], at[:, [-1, -1]], np.array(begin),
+                                                 enough=enough, raised=more)  # fmt: skip
+            if self.shells is not None:
+                near = at[:, -2] * np.exp(0.5 * at[:, -1]) <= ACROSS
+                left = np.flatnonzero((values > enough) & near)
+                if len(left):
+                    values[left] = np.minimum(values[left], self._across(at[left], scales[left], more[left], enough))
             known.update(zip(asked, zip(more.tolist(), values.tolist(), strict=True), strict=True))
         return np.array([max(known[corner][1] for corner in corners) for corners in cells])
+
+    def _across(self, at, scales, raised, enough):
+        """Return bounds (m,) of corners (m, q + 2) by shells of the coordinates across."""
+        distances, logs = at[:, -2], at[:, -1]
+        outer = np.maximum(distances, LEAST_RADIUS)
+        more = raised + 0.5 * self.n_columns * logs * self.free
+        values, _ = self.shells.bound(distances, outer, scales, more, enough, np.exp(logs), at[:, :-2])
+        return values

@@ -57,14 +57,15 @@ class Drafted:
 class DraftedShells(Drafted):
     """The same of shells, `Shells` both."""
 
-    def bound(self, low, high, log_scale, raised, enough, precision):
+    def bound(self, low, high, log_scale, raised, enough, precision, places=None):
         """Return bounds (m,) of shells, infinite where the draft finds more than `enough`, and scales (m,)."""
         if self.draft is None:
-            return self.all_samples.bound(low, high, log_scale, raised, enough, precision)
-        told, scales = self.draft.bound(low, high, log_scale, raised, enough, precision)
+            return self.all_samples.bound(low, high, log_scale, raised, enough, precision, places)
+        told, scales = self.draft.bound(low, high, log_scale, raised, enough, precision, places)
 
         def ask(at):
-            return self.all_samples.bound(low[at], high[at], scales[at], raised[at], enough, precision[at])
+            own = None if places is None else places[at]
+            return self.all_samples.bound(low[at], high[at], scales[at], raised[at], enough, precision[at], own)
 
         return _asked(told <= MARGIN * enough, scales, ask)
 

@@ -334,6 +334,9 @@ HULL_TOLERANCE = 1e-7
 # that prices are raised by at the corners of a cell, at most, which is bounded by these | nats | [0, inf) |
 # docs/notebook/many_columns.md
 HULL_RAISED = 0.3
+# from the axes up to which corners have a bound of all directions, right to the second order, too | standard deviations
+# | [0, inf) | docs/notebook/many_columns.md
+HULL_ACROSS = 0.75
 # of which what they save is kept, at most | corners | [1, inf) | not measured
 HULL_MOST_CORNERS = 500_000
 # cells to begin with | of the precision's logarithm | (0, inf) | not measured

@@ -86,15 +86,15 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
     const double R = radii->most, half = 0.5 * radii->least * radii->least, further = radii->further;
     const double least = shift + further, share = 1.0 / p, root = radii->root;
     double surely[LANES], value[LANES], size[LANES], bent[LANES], mass[LANES], amount[LANES], more[LANES], less[LANES];
-    double kinked[LANES];
+    double kinked[LANES], well[LANES], often[LANES], seldom[LANES];
     EACH
     {
         const double w = weights[l], length = root * lengths[l], s = R * length * (1 + 8 * UNIT);
         const double A = prices[l] + (log_scale - half - 0.5 * length * length), end = A + s;
         const double e = exponential(smaller(A, 0.0)), below = e * (1 - 2 * EXPONENTIAL);
         const double over_line = larger(below - 1 - A, 1e-5), rise = 1 - below, half_square = 0.5 * s * s;
-        /* 1 or 0, as numbers, so that the compiler sees no branch: A + s <= 0; A > 0; surely in */
-        const double is_out = end <= 0 ? 1.0 : 0.0, is_above = A > 0 ? 1.0 : 0.0, in = A - s >= least ? 1.0 : 0.0;
+        /* 1 or 0, as numbers, so that the compiler sees no branch: A + s <= 0; A > 0; y >= 0 all over the shell */
+        const double is_out = end <= 0 ? 1.0 : 0.0, is_above = A > 0 ? 1.0 : 0.0, in = A - s >= further ? 1.0 : 0.0;
         const double is_close = A > -0.01 ? 1.0 : 0.0, is_short = s * rise <= 2 * over_line ? 1.0 : 0.0;
         const double at_most_one = exponential(smaller(end, 0.0));
         const double outside = larger(at_most_one - below * (1 + s), 0.0);
@@ -124,6 +124,16 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
         out->fall[l] = (out_weight - kink) * (1 - is_above) * e * s + kink * e * s * (0.5 + 0.5 * k / width);
         out->bend[l] = larger(near * (1 - is_above) * half_square, kink * e * (0.25 * s * s / width)) * (1 + 16 * UNIT);
         kinked[l] = near;
+        /* y >= shift where c >= -room, which is in units of s: else ((b - c) / (b + room))^2 is at least 1, b >= 0;
+           the best b of random directions (Cantelli) */
+        const double room = (A - least) / larger(s, 1e-300), at = smaller(larger(room, 1e-3), 1.0), b = share / at;
+        const double is_well = A - s >= least ? 1.0 : 0.0, is_often = room > 1e-3 ? 1 - is_well : 0.0;
+        const double scale = 1 / ((b + at) * (b + at));
+        well[l] = w * is_well;
+        often[l] = w * is_often;
+        seldom[l] = often[l] * b * b * scale;
+        out->missed[l] = 2 * often[l] * b * scale;
+        out->missed_square[l] = often[l] * scale;
     }
     sums->surely = sum_of(surely);
     sums->value = sum_of(value);
@@ -133,6 +143,9 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
     sums->amount = sum_of(amount);
     sums->more = sum_of(more);
     sums->less = sum_of(less);
+    sums->well = sum_of(well);
+    sums->often = sum_of(often);
+    sums->seldom = sum_of(seldom);
     out->near = sum_of(kinked);
 }
 

@@ -24,21 +24,25 @@ typedef struct {
 
 /* What the samples of a shell come to. */
 typedef struct {
-    double surely; /* weight of those that are surely in; */
+    double surely; /* weight of those that have y >= 0 all over the shell; */
     double value;  /* constants of all, */
     double size;   /* and magnitudes; */
     double bent;   /* of the others the least slopes of gains by y, */
     double mass;   /* sum of w min(1, exp(A)), */
     double amount; /* magnitudes, */
     double more;   /* and by how much the masses may be more, but for `rise` and `bend`, */
-    double less;   /* or less, but for `fall` and `bend` */
+    double less;   /* or less, but for `fall` and `bend`; */
+    double well;   /* weight of those with y >= shift all over the shell; */
+    double often;  /* of others that have it but for c of a large magnitude, */
+    double seldom; /* and constants of what of these has less at most */
 } hull_shell_sums;
 
 /* Factors of c and of c^2 of every sample. */
 typedef struct {
     double linear[HULL_BLOCK], square[HULL_BLOCK];  /* in what it gains, */
     double rise[HULL_BLOCK], fall[HULL_BLOCK];      /* in its mass, from above and from below, */
-    double bend[HULL_BLOCK];                        /* and what that bends by, either way */
+    double bend[HULL_BLOCK];                        /* and what that bends by, either way; */
+    double missed[HULL_BLOCK], missed_square[HULL_BLOCK];   /* in what of its weight has y < shift at most */
     double near;                                    /* weight of those whose mass has a kink */
 } hull_shell_forms;
 
@@ -47,8 +51,9 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
                 hull_gain *sums);
 
 /* OUT: of y = A - (|m|^2 - least^2) / 2 + most |z| c, c in [-1, 1], quadratics that are at least w y of samples with
-   y >= shift all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))), and such as their masses
-   w min(1, exp(y)) are between; p coordinates. */
+   y >= 0 all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))), and such as their masses
+   w min(1, exp(y)) are between; and quadratics that are at least w where y < shift, of some of those that have y >= shift
+   for most c; p coordinates. */
 void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
                 double log_scale, double shift, hull_shell_forms *out, hull_shell_sums *sums);
 

@@ -29,13 +29,15 @@ cdef extern from "hull_forms.h" nogil:
     ctypedef struct hull_radii:
         double root, least, most, further
     ctypedef struct hull_shell_sums:
-        double surely, value, size, bent, mass, amount, more, less
+        double surely, value, size, bent, mass, amount, more, less, well, often, seldom
     ctypedef struct hull_shell_forms:
         double linear[HULL_BLOCK]
         double square[HULL_BLOCK]
         double rise[HULL_BLOCK]
         double fall[HULL_BLOCK]
         double bend[HULL_BLOCK]
+        double missed[HULL_BLOCK]
+        double missed_square[HULL_BLOCK]
         double near
     void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                     hull_gain *sums)

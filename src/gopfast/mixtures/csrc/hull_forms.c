@@ -70,15 +70,16 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
     sums->size = sum_of(size);
 }
 
-/* The second differences of phi(y) = max(0, y) + min(1, exp(y)), a convex function of slope min(1, exp(y)), from A on:
-   what is over s^2 c^2 at least phi(A + s c) - phi(A) - phi'(A) s c for |c| <= 1. Where A > 0 > A - s it is
-   e^y - 1 - y of y = A + s c < 0, at most y^2 / 2 and -y, of which y^2 / (A - y)^2 is largest at the end and
-   -y / (A - y)^2 at most 1 / 4 A. Where A < 0 < A + s it is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A)
-   >= -A if s is more. Nowhere more than 1/2, the largest second derivative's half. */
-/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: exp(A) (1 + t) + t^2 / 2 where A <= 0, as the
-   second derivative is at most 1 up to the kink and u is constant from there on; 1 where A > 0. Below: f (1 + max(A, 0) +
-   min(t, k)), f = min(1, exp(A)) and k where the kink is, -A above 0 and exp(-A) - 1 below it; and min(t, k) is at least
-   (t + k) / 2 - ((t - k)^2 + e^2) / 4 e, best of random directions for e^2 = k^2 + s^2 / p. */
+/* What phi(y) = max(0, y) + min(1, exp(y)) is over its line at A, in second differences. Where A < 0 < A + s: over s^2 c^2 it
+   is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A) >= -A if s is more, and nowhere more than 1/2, the largest
+   second derivative's half. Where A > 0 > A - s it is e^-x - 1 + x of x = -y > 0, at most 3 x^2 / 2 (3 + x), and that over
+   (b + x)^2 is largest where x^2 = b x + 6 b, or at the end; b = A + s / p is the best of random directions if the end is
+   touched. */
+/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: exp(A) (1 + t) + t^2 / 2 where A <= 0, as
+   the second derivative is at most 1 up to the kink and u is constant from there on; 1 where A > 0. Below: where A > 0,
+   1 less at most `lack` (x + e)^2 of x = -y; else f (1 + min(t, k)), f = exp(A) and k = exp(-A) - 1 where the kink is,
+   with min(t, k) at least k - (e + k - t)^2 / 4 e; e^2 = k^2 + s^2 / p, -A for k above 0, is the best of random
+   directions. */
 CLONES
 void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
                 double log_scale, double shift, hull_shell_forms *restrict out, hull_shell_sums *sums)
@@ -101,28 +102,36 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
         const double at_end = end + 1 - below * (1 + s), at_most = rise * rise * s * s / (4 * over_line) * (1 + 1e-6);
         const double between = is_short * larger(at_end, 0.0) + (1 - is_short) * at_most;
         const double across = is_close * half_square + (1 - is_close) * smaller(between, half_square);
-        const double over = larger(s - A, 0.0), inside = smaller(0.5 * over * over, s * s / (4 * larger(A, 1e-3)));
+        /* A > 0: what is over the line, at most 3 x^2 / 2 (3 + x) at y = -x, is below `inside` (share - c)^2 */
+        const double from = larger(A + s * share, 1e-3), top = 0.5 * (from + __builtin_sqrt(from * from + 24 * from));
+        const double over = smaller(larger(s - A, 0.0), top), part = s * over / (from + over);
+        const double inside = 1.5 * part * part / (3 + over) * (1 + 64 * UNIT);
         const double curve = is_out * outside + (1 - is_out) * ((1 - is_above) * across + is_above * inside);
         const double out_weight = w * (1 - in), far = is_out * out_weight, near = out_weight - far;
         const double error = 65536 * UNIT * e * (1 + s);
         /* gains have at least the slope at the least y */
         const double lowest = smaller(A - s - further, 0.0), slope = lowest > LEAST ? exponential(lowest) : 0.0;
         const double above = is_above * A, has_kink = A < s ? 1.0 : 0.0, kink = near * has_kink;
-        const double k = is_above * -A + (1 - is_above) * (1.0 / e - 1), width = larger(__builtin_sqrt(k * k + s * s * share), 1e-300);
-        const double at_kink = above + 0.5 * k - 0.25 * (k * k + width * width) / width;
+        const double k = is_above * -A + (1 - is_above) * (1.0 / e - 1);
+        const double width = larger(__builtin_sqrt(k * k + s * s * share), 1e-300), shy = width + k;
+        /* A > 0: 1 - u is at most 2 x / (2 + x) at y = -x, below `lack` (shy - t)^2, its least where x^2 + x = width */
+        const double there = 0.5 * (__builtin_sqrt(1 + 4 * width) - 1), x = smaller(there, larger(s - A, 0.0));
+        const double least_lack = is_above * 2 * x / ((2 + x) * (width + x) * (width + x));
+        const double lack = (least_lack + (1 - is_above) * 0.25 / width) * (1 + 64 * UNIT);
         surely[l] = in * w;
-        value[l] = in * (w * A) + out_weight * (e + larger(A, 0.0) + error);
-        out->linear[l] = w * s * e;
+        const double moved = out_weight * is_above * inside * share;
+        value[l] = in * (w * A) + out_weight * (e + larger(A, 0.0) + error) + moved * share;
+        out->linear[l] = w * s * e - 2 * moved;
         out->square[l] = out_weight * (curve * (1 + 8 * UNIT) + error);
         size[l] = w * (fabs(prices[l]) + fabs(log_scale) + half + 0.5 * length * length + 2 * s + 2);
         bent[l] = out_weight * slope * (1 - 2 * EXPONENTIAL);
         mass[l] = out_weight * e;
         amount[l] = out_weight * e * (1 + s) + near * (1 + s + half_square + above);
         more[l] = far * outside;
-        less[l] = out_weight * further * at_most_one - kink * e * at_kink;
+        less[l] = out_weight * further * at_most_one - kink * e * ((1 - is_above) * k - lack * shy * shy);
         out->rise[l] = out_weight * (1 - is_above) * e * s;
-        out->fall[l] = (out_weight - kink) * (1 - is_above) * e * s + kink * e * s * (0.5 + 0.5 * k / width);
-        out->bend[l] = larger(near * (1 - is_above) * half_square, kink * e * (0.25 * s * s / width)) * (1 + 16 * UNIT);
+        out->fall[l] = (out_weight - kink) * (1 - is_above) * e * s + kink * e * s * 2 * lack * shy;
+        out->bend[l] = larger(near * (1 - is_above) * half_square, kink * e * lack * s * s) * (1 + 16 * UNIT);
         kinked[l] = near;
         /* y >= shift where c >= -room, which is in units of s: else ((b - c) / (b + room))^2 is at least 1, b >= 0;
            the best b of random directions (Cantelli) */

@@ -237,7 +237,8 @@ class FactorBound(KnownCovariances):
         products = ways @ ways.T
         least = LIFTED_AS_ONE * products.diagonal().min() + SLACK
         parts = np.linalg.solve(products + least * np.eye(len(near)), np.ones(len(near)))
-        return parts / parts.sum() @ np.array([lift for _, lift in near])
+        parts /= parts.sum()
+        return sum(part * lift for part, (_, lift) in zip(parts, near, strict=True))
 
     def _asked(self, A):
         """Return the nats that a search at a precision has to prove, for the matrix it is asked for."""

@@ -230,7 +230,8 @@ class Gathering:
         shift += kept
         scale = math.sqrt(1.0 - q)
         if lift is not None:
-            lift = np.bincount(groups.labels, self.slices.weights * lift) / np.bincount(groups.labels, self.slices.weights)
+            labels, weights = groups.labels, self.slices.weights
+            lift = np.bincount(labels, weights * lift) / np.bincount(labels, weights)
         family = family_of(points, groups.weights, self.slices.n_components)
         search = RoughSearch(
             alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked=asked, spared=spared, lost=lost,

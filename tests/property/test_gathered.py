@@ -100,6 +100,10 @@ def test_points_of_groups_cost_less_than_samples_at_every_mixture(seed):
     groups = groups_of(x, w, q, math.inf)
     assert groups.weights.sum() == pytest.approx(w.sum())
     assert groups.weights @ groups.means.T == pytest.approx(x @ w, abs=1e-9 * (np.abs(x) @ w).max() + 1e-9)
+    assert np.bincount(groups.labels, w) == pytest.approx(groups.weights, rel=1e-12)
+    for row, means in zip(x, groups.means, strict=True):
+        inside = np.bincount(groups.labels, w * row) / groups.weights
+        assert inside == pytest.approx(means, abs=1e-9 * np.abs(row).max())
     size = 0.5 * float(w @ np.square(x).sum(axis=0)) + w.sum()
     for _ in range(12):
         K = int(rng.integers(1, 6))
@@ -143,6 +147,7 @@ def test_groups_of_groups_cost_less_than_samples_at_every_mixture(seed, monkeypa
         q = float(rng.choice([0.05, 0.1, 0.25, 0.5]))
         groups, kept = gathering._groups(B, q, n)
         n_small += kept != 0.0
+        assert np.bincount(groups.labels, weights) == pytest.approx(groups.weights, rel=1e-12)
         for _ in range(4):
             means = (B @ z[:, rng.choice(n, 3)] + rng.choice([0.1, 1.0]) * rng.standard_normal((d, 3))).T
             shares = rng.dirichlet([2.0] * 3)
@@ -163,7 +168,11 @@ def test_groups_are_given_up_where_they_are_too_many():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeypatch):
-    """Told to prove more than they have found, by 0.001 to 0.5 nats a sample; precisions cut clusters into slices."""
+    """
+    Told to prove more than they have found, by 0.001 to 0.5 nats a sample; precisions cut clusters into slices.
+
+    Prices that are carried over are those of another precision, which may be good enough, or nonsense.
+    """
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(gathered, "MOST", 1.0)
     monkeypatch.setattr(estimates_module, "ESTIMATED_BY", 60)
@@ -177,17 +186,22 @@ def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeyp
     plan = plan_of(problem).of_fixed(hasty=True)
     gathering = Gathering(slices, 1e-4, plan, PriceMaker(misled, Meter(), meter))
     estimates = Estimates(slices, 1e-4, plan)
-    n_found = 0
-    for rough in (0.01, 0.1, 0.5):
+    n_found, lift = 0, None
+    for rough in (0.01, 0.1, 0.5, 0.1, 0.5):
         root = rng.standard_normal((d, d)) * rng.choice([0.5, 2.0])
         A = root @ root.T + 0.2 * np.eye(d)
         asked = {"asked": 0.0} if rng.random() < 0.5 else {}
-        search, _ = gathering.search(estimates.at(A, rng.standard_normal((3, d))), rough * W, **asked)
+        search, _ = gathering.search(estimates.at(A, rng.standard_normal((3, d))), rough * W, lift=lift, **asked)
         if search is None:
             continue
         n_found += 1
         while not (search.is_over or search.done):
             search.go_on(time.monotonic() + 100.0)
+        if search.is_over and search.lift is not None:
+            assert search.lift.shape == slices.weights.shape
+            lift = search.lift
+        if rng.random() < 0.3:
+            lift = rng.choice([0.1, 3.0, 30.0]) * rng.standard_normal(len(slices.weights))
         known, _ = slices.known(A)
         local, attained = MixturePrimal(known, 1), []
         for _ in range(8):

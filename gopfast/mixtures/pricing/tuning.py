@@ -52,7 +52,7 @@ ROUGH_FINEST = 0.1
 ROUGH_ACCURACY = 0.5
 # that prices carried over may lose, of what a rough bound may, so that none are looked for | part | (0, 1) |
 # docs/notebook/shared_parameters.md
-LIFTED = 0.2
+LIFTED = 0.5
 # starts of ascents for a rough bound: cells find what they miss | starts | [1, inf) |
 # docs/notebook/shared_parameters.md
 ROUGH_DRAWS = 8

@@ -13,6 +13,7 @@ Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md.
 """
 
 import math
+from collections import deque
 from functools import partial
 
 import numpy as np
@@ -42,8 +43,10 @@ from gopfast.mixtures.shared.tuning import (
     LEAST_AIMED,
     LEAST_COST,
     LEAST_ROUGH,
+    LIFTED_AS_ONE,
     LIKE,
     MOST_AIMED,
+    N_LIFTED,
     N_LINES,
     NARROWER,
     NARROWER_BY_FEW,
@@ -95,7 +98,7 @@ class FactorBound(KnownCovariances):
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
         self.noises, self.noise_meter = None, noise
-        self.lifted = None  # a matrix, and what prices of all samples were above -log p there
+        self.lifted = deque(maxlen=N_LIFTED)  # matrices, and what prices of samples were above -log p there
         self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
@@ -200,6 +203,8 @@ class FactorBound(KnownCovariances):
         """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
         asked = math.inf if self.asked is None else self._asked(vertex.A)
         asked = {"asked": asked, "spared": SPARED * SPARED_LESS**vertex.n_searches}
+        if self._rough():
+            asked["lift"] = self._lift(vertex.A)
         if self._gathers():
             means = self.means if vertex.means is None else vertex.means
             search, B = self._of_groups(vertex.estimate or self._estimate(vertex.A, means), **asked)
@@ -207,8 +212,6 @@ class FactorBound(KnownCovariances):
             if search is not None:
                 vertex.back = np.linalg.pinv(B)
                 return search
-        if self._rough() and self.lifted is not None and _apart(vertex.A, self.lifted[0]) < LIKE:
-            asked["lift"] = self.lifted[1]
         return super()._search(vertex, **asked)
 
     def _go_on(self, index, deadline):
@@ -216,9 +219,26 @@ class FactorBound(KnownCovariances):
         super()._go_on(index, deadline)
         vertex = self.vertices[index]
         if isinstance(vertex.search, RoughSearch) and vertex.search.is_over:
-            if vertex.search.lift is not None and vertex.search.part == 1.0:
-                self.lifted = vertex.A, vertex.search.lift
+            if vertex.search.lift is not None:
+                self.lifted.append((vertex.A, vertex.search.lift))
             vertex.search.lift = None
+
+    def _lift(self, A):
+        """
+        Return what prices of the samples are above -log p at a precision, about, or None where none like it is known.
+
+        They are a mean of those known, whose matrices' mean is about A: what is lost is of second order.
+        """
+        apart = [_apart(A, B) for B, _ in self.lifted]
+        near = [known for known, far in zip(self.lifted, apart, strict=True) if far < LIKE]
+        if not near:
+            return None
+        ways = np.array([np.linalg.solve(A, B).ravel() for B, _ in near]) - np.eye(len(A)).ravel()
+        products = ways @ ways.T
+        least = LIFTED_AS_ONE * products.diagonal().min() + SLACK
+        parts = np.linalg.solve(products + least * np.eye(len(near)), np.ones(len(near)))
+        parts /= parts.sum()
+        return sum(part * lift for part, (_, lift) in zip(parts, near, strict=True))
 
     def _asked(self, A):
         """Return the nats that a search at a precision has to prove, for the matrix it is asked for."""

@@ -52,8 +52,8 @@ from gopfast.roundoff import ROUND
 class Groups(NamedTuple):
     """Groups of samples: weights (m,), means (d, m), traces of their covariance (m,).
 
-    Besides how far off a mean may be (d,), the relative rounding of their sums, and the sum over groups of the weight
-    times the covariance (d, d).
+    Besides how far off a mean may be (d,), the relative rounding of their sums, the sum over groups of the weight
+    times the covariance (d, d), and the group of each sample (n,).
     """
 
     weights: np.ndarray
@@ -62,6 +62,7 @@ class Groups(NamedTuple):
     off: np.ndarray
     rounding: float
     within: np.ndarray
+    labels: np.ndarray
 
 
 def are_gathered(data):
@@ -120,6 +121,7 @@ def groups_of(columns, weights, q, most, moved=None):
     found, count, within = [], 0, np.zeros((d, d))
     width = START * math.sqrt(q)
     y, w = columns, weights
+    labels, places = np.empty(n, dtype=np.intp), np.arange(n)  # of samples that are in no group yet
     for _ in range(LEVELS):
         cells, n_cells = cells_of(y, low, width)
         if cells is None:
@@ -135,21 +137,23 @@ def groups_of(columns, weights, q, most, moved=None):
         traces = traces * (1.0 - summed) - slip * slip - 2.0 * apart * np.sqrt(traces)
         within += np.tensordot(mass[small], second[small], axes=1)
         found.append((mass[small], means[:, small], np.where(alone, 0.0, np.maximum(0.0, traces))[small]))
-        count += int(small.sum())
         left = ~small[cells]
+        labels[places] = (count + np.cumsum(small) - 1)[cells]  # those that are left have another one later
+        count += int(small.sum())
         if count > most:
             return None
         if not left.any():
             w = w[:0]
             break
-        y, w = np.ascontiguousarray(y[:, left]), w[left]
+        y, w, places = np.ascontiguousarray(y[:, left]), w[left], places[left]
         width *= SHRINK
     if count + len(w) > most:
         return None
     if len(w):
         found.append((w, y, np.zeros(len(w))))
+        labels[places] = count + np.arange(len(w))
     mass, means, traces = (np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True))
-    return Groups(mass, means, traces, off, summed, within)
+    return Groups(mass, means, traces, off, summed, within, labels)
 
 
 def points_of(groups, q, centers):
@@ -195,7 +199,7 @@ class Gathering:
         self.slices, self.epsilon, self.plan, self.prices = slices, epsilon, plan, prices
         self.root, self.small = None if center is None else root(center), None  # groups that others are made of
 
-    def search(self, found, rough, alpha=1.0, asked=math.inf, spared=SPARED):
+    def search(self, found, rough, alpha=1.0, asked=math.inf, spared=SPARED, lift=None):
         """
         Return the search of groups at a precision, which may lose `rough` nats, and the matrix to its coordinates.
 
@@ -206,6 +210,8 @@ class Gathering:
         rough : float
         alpha, asked, spared : float
             As of `RoughSearch`.
+        lift : ndarray, shape (n,), optional
+            The same, of the samples.
 
         Returns
         -------
@@ -223,10 +229,14 @@ class Gathering:
         points, shift = points_of(groups, q, posterior(groups.means, found.means, found.shares))
         shift += kept
         scale = math.sqrt(1.0 - q)
+        if lift is not None:
+            labels, weights = groups.labels, self.slices.weights
+            lift = np.bincount(labels, weights * lift) / np.bincount(labels, weights)
         family = family_of(points, groups.weights, self.slices.n_components)
         search = RoughSearch(
             alpha, family, shift, self.epsilon, self.plan, rough, self.prices, asked=asked, spared=spared, lost=lost,
-            part=len(groups.weights) / n, n_starts=0, start=(scale * found.means)[:, family.data.order], thorough=False,
+            part=len(groups.weights) / n, lift=lift, labels=groups.labels,
+            n_starts=0, start=(scale * found.means)[:, family.data.order], thorough=False,
         )  # fmt: skip
         return search, scale * found.B[family.data.order]
 
@@ -258,7 +268,7 @@ class Gathering:
         groups = groups_of(columns, small.weights, q * (1.0 - 8.0 * SLACK), most, moved)
         if groups is None:
             return None, 0.0
-        groups = groups._replace(rounding=groups.rounding + small.rounding)
+        groups = groups._replace(rounding=groups.rounding + small.rounding, labels=groups.labels[small.labels])
         inner = float((T.T @ T * small.within).sum())
         slip = float(np.square(small.off).sum())
         inner -= size * (2.0 * small.rounding * float(np.trace(small.within)) + slices.total * slip) + SUM * inner

@@ -43,22 +43,24 @@ class RoughSearch(FixedSearch):
         Part that it may lose of what its optimum is above that.
     lost, part : float
         As of `FixedSearch`.
-    lift : ndarray, shape (n,), optional
-        What prices of a mixture like it were above -log p of the samples.
+    lift : ndarray, shape (m,), optional
+        What prices of a mixture like it were above -log p of its points.
+    labels : ndarray, shape (n,), optional
+        The point in whose place each sample is, where points are groups.
 
     Attributes
     ----------
     lift : ndarray or None
-        The same of its own prices, once it is over.
+        The same of its own prices, of all samples, once it is over.
     """
 
     def __init__(
         self, alpha, family, shift, epsilon, plan, rough, prices, asked=math.inf, spared=SPARED, lost=0.0, part=1.0,
-        lift=None, **primal,
+        lift=None, labels=None, **primal,
     ):  # fmt: skip
         super().__init__(alpha, family, shift, epsilon, plan, 0, learns=False, **primal)
         self.rough, self.prices, self.asked, self.sparing, self.lost = rough, prices, asked, spared, lost
-        self.part, self.lift = part, lift
+        self.part, self.lift, self.labels = part, lift, labels
         self.bound = None
 
     def go_on(self, deadline):
@@ -86,6 +88,9 @@ class RoughSearch(FixedSearch):
         self.is_over = not more or not self.missing > self.rough
         if self.is_over:
             self.lift = getattr(bound, "lift", None)
+            if self.lift is not None and self.labels is not None:
+                self.lift = self.lift[self.labels]
+            self.labels = None
             self.bound = self.search = None  # their memory goes
         return int(self.part * (passes + bound.n_passes - before))
 

@@ -122,6 +122,11 @@ SAME_PRECISION = 1e-6
 # prices of all samples are carried over to a precision that differs by less | relative | (0, inf) |
 # docs/notebook/shared_parameters.md
 LIKE = 1.0
+# what a mean of them is off by whatever their matrices are | part of what the nearest is away, squared | (0, inf) |
+# docs/notebook/shared_parameters.md
+LIFTED_AS_ONE = 0.1
+# that are kept, of the last searches | prices of all samples | [1, inf) | docs/notebook/shared_parameters.md
+N_LIFTED = 8
 # of all that is missing, the part from which on what a search lacks is worth more of it | part | (0, 1) | not measured
 FINE = 0.25
 # largest eigenvalues of precisions at which searches are made, the first that says enough | that of the incumbent's |

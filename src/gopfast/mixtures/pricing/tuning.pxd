@@ -70,9 +70,9 @@ cdef extern from *:
 
     # samples from which on passes leave out blocks of them | samples | [1, inf) | docs/notebook/prices.md
     index BLOCKED_FROM "1000L"
-    # and up to which: of more all passes are over groups, and blocks take long to make | samples | [1, inf) |
-    # docs/notebook/prices.md
-    index BLOCKED_TO "50000L"
+    # and up to which: of more most passes are over groups, and blocks take long to make | samples | [1, inf) |
+    # docs/notebook/shared_parameters.md
+    index BLOCKED_TO "200000L"
     # columns up to which that is done | columns | [1, 16] | argument: squares of as many numbers are known of a block
     index MOST_BLOCKED "16L"
 

@@ -1,5 +1,5 @@
-/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md. As in hull.c: plain loops, no fused operations,
-   sums of a fixed number of parts. */
+/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) of docs/theory/near.md. As in hull.c: plain loops,
+   no fused operations, sums of a fixed number of parts. */
 #include "clones.h"
 #include "hull_forms.h"
 #include <math.h>

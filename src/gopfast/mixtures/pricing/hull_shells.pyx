@@ -8,7 +8,7 @@ Samples with y >= 0 all over the shell have their y; of all others max(0, y) + m
 it is bounded by a quadratic in the cosine of z and v that is right to second order at v = 0. All samples together are
 then a form of v. There may be other coordinates, in which components are at one place: they change the prices.
 
-Theory: (Y4) of docs/theory/hull.md, (YN1) of docs/theory/near.md.
+Theory: (Y4) of docs/theory/hull.md, (YN1) and (YN4) of docs/theory/near.md.
 """
 
 import numpy as np

@@ -501,7 +501,7 @@ class Cover(Early):
     @staticmethod
     def suits(plan):
         """Of four and more columns, free variances."""
-        return is_covered(plan.family) and not is_priced_at_once(plan, BEFORE_COVER)
+        return is_covered(plan.family, plan.blocks is not None) and not is_priced_at_once(plan, BEFORE_COVER)
 
     @staticmethod
     def comes_first(plan):

@@ -402,7 +402,7 @@ def test_a_search_looks_at_what_the_sets_at_hand_prove():
 )  # fmt: skip
 def test_small_blocks_come_first(n_columns, covariance, first, monkeypatch):
     """Of diagonal components, before prices of all columns that say nothing before they are nearly done."""
-    for module, name in ((cover, "FEWEST"), (raised, "GROUPED")):
+    for module, name in ((cover, "MANY"), (raised, "GROUPED")):
         monkeypatch.setattr(module, name, 200)
     monkeypatch.setattr(mechanisms, "BEFORE_COVER", 0)
     rng = np.random.default_rng(0)
@@ -440,7 +440,7 @@ def test_it_is_the_same_for_every_thread_count():
 
 
 def test_a_search_has_it_as_its_bound(monkeypatch, capsys):
-    monkeypatch.setattr(cover, "FEWEST", 200)
+    monkeypatch.setattr(cover, "MANY", 200)
     problem = problem_of(5, "normal", 400, 6, 2, apart=8.0)
     with gopfast.settings(cover=False, pricing=False):
         without = gopfast.solve(problem, max_nodes=500, n_threads=1, log=False)
@@ -455,7 +455,7 @@ def test_a_search_has_it_as_its_bound(monkeypatch, capsys):
 def test_a_search_that_wants_more_than_there_is_proves_nothing_false(monkeypatch, covariance):
     """With a tolerance below 0 nothing is cut off at the incumbent."""
     made = []
-    monkeypatch.setattr(cover, "FEWEST", 200)
+    monkeypatch.setattr(cover, "MANY", 200)
     monkeypatch.setattr(mechanisms, "BEFORE_COVER", 0)
     monkeypatch.setattr(mechanisms, "CoverBound", lambda *given: made.append(CoverBound(*given)) or made[0])
     problem = problem_of(7, "normal", 300, 4, 2, apart=9.0, covariance=covariance)
@@ -471,9 +471,13 @@ def test_a_search_that_wants_more_than_there_is_proves_nothing_false(monkeypatch
 
 def test_it_is_for_many_samples_of_free_variances():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((cover.FEWEST, 5))
-    assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="diag")))
-    assert not is_covered(engine.family(gopfast.GaussianMixture(X[1:], 2, covariance="diag")))
+    X = rng.standard_normal((cover.MANY, 5))
+    assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="diag")), True)
+    assert not is_covered(engine.family(gopfast.GaussianMixture(X[1:], 2, covariance="diag")), True)
+    for K, fewest in ((2, cover.FEWEST), (4, 4 * cover.FEWEST_EACH), (12, cover.MANY)):
+        for n in (fewest, fewest - 1):
+            family = engine.family(gopfast.GaussianMixture(X[:n], K, covariance="diag"))
+            assert is_covered(family) == (n == fewest)
     assert not is_covered(engine.family(gopfast.GaussianMixture(X[:, :3], 2, covariance="diag")))
     assert is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="spherical")))
     assert not is_covered(engine.family(gopfast.GaussianMixture(X, 2, covariance="tied_spherical")))

@@ -34,9 +34,11 @@ from gopfast.mixtures.pricing.tuning import (
     COVER_FEW as FEW,
     COVER_FEWEST as FEWEST,
     COVER_FEWEST_COLUMNS as FEWEST_COLUMNS,
+    COVER_FEWEST_EACH as FEWEST_EACH,
     COVER_FIRST_LOOK as FIRST_LOOK,
     COVER_GAINED as GAINED,
     COVER_IN_VAIN as IN_VAIN,
+    COVER_MANY as MANY,
     COVER_MOST_BOXES as MOST_BOXES,
     COVER_MOST_WHOLE as MOST_WHOLE,
     COVER_RAISED as RAISED,
@@ -355,11 +357,12 @@ class ProvedBlock:
         self.n_terms, self.work = block.n_terms, block.work
 
 
-def is_covered(family):
-    """Whether the bound is for this family: many samples of four and more columns, free variances."""
+def is_covered(family, is_recorded=False):
+    """Whether the bound is for this family, for a proof or not: samples of four and more columns, free variances."""
     if not family.has_blocks or family.data.is_summary or family.has_prior or family.n_components < 2:
         return False
-    return family.n_columns >= FEWEST_COLUMNS and family.data.n_samples >= FEWEST
+    fewest = MANY if is_recorded else min(MANY, max(FEWEST, FEWEST_EACH * family.n_components))
+    return family.n_columns >= FEWEST_COLUMNS and family.data.n_samples >= fewest
 
 
 def has_raised_blocks(family, size):

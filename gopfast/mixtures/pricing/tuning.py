@@ -447,7 +447,11 @@ COVER_MOST_BOXES = 64
 # docs/notebook/many_columns.md
 COVER_RAISED = 3
 # of fewer samples `blocks` knows the prices of all | samples | [1, inf) | docs/notebook/many_columns.md
-COVER_FEWEST = 5_000
+COVER_FEWEST = 1_500
+# of fewer samples for each component, too, up to COVER_MANY | samples | [0, inf) | docs/notebook/many_columns.md
+COVER_FEWEST_EACH = 500
+# of which there are sets of columns in any case; for a proof of no fewer | samples | [1, inf) | not measured
+COVER_MANY = 5_000
 # of fewer the columns are no more than a block has | columns | [4, inf) | docs/notebook/many_columns.md
 COVER_FEWEST_COLUMNS = 4
 

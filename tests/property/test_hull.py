@@ -156,6 +156,40 @@ def test_shells_hold_at_scales_far_too_large_and_with_most_samples_left_out(seed
             assert found[0] >= value - 1e-9 * (1.0 + value), (low, high, scale, found, value)
 
 
+@pytest.mark.parametrize("p", [2, 3, 5, 9])
+def test_forms_of_a_sample_hold_all_over_a_shell(p):
+    """Gains, masses and what is in of one sample, in all directions and at all distances, of tiny and wide shells."""
+    rng, told = np.random.default_rng(p), 0
+    for _ in range(3_000):
+        high = np.exp(rng.uniform(math.log(1e-5), math.log(3.0)))
+        low, length = high * rng.choice([0.0, 0.5, 0.99, 1.0]), np.exp(rng.uniform(math.log(1e-3), math.log(6.0)))
+        s, shift, log_scale = high * length, rng.choice([0.0, 0.25, 0.01]), rng.uniform(-2.0, 0.0)
+        A = rng.choice([rng.uniform(-1.2, 1.2) * s, rng.uniform(-1.0, 1.0), rng.uniform(-6.0, 6.0)])
+        price = A - log_scale + 0.5 * (low**2 + length**2)
+        z = np.zeros((p, 1))
+        z[0] = length
+        sums, forms = Shells(z, np.ones(1), np.array([price])).forms_of_first(low, high, log_scale, shift)
+        t = rng.choice([low / high, 1.0, rng.uniform(low / high, 1.0)], 60)  # |m| over the outer radius
+        c = t * np.append(rng.uniform(-1.0, 1.0, 56), [-1.0, 1.0, 0.0, -0.5])
+        delta = 0.5 * ((t * high) ** 2 - low**2)
+        y, error = A + s * c - delta, 1e-12 * (1.0 + abs(A) + s)
+        gains = np.where(sums["surely"] > 0.0, y + 0.0, np.maximum(0.0, y) + np.minimum(1.0, np.exp(y)))
+        told_gains = sums["value"] + forms["linear"] * c + forms["square"] * c * c
+        told_gains -= (sums["surely"] + sums["bent"]) * delta
+        assert (told_gains >= gains - error).all()
+        assert not sums["surely"] or (y >= -error).all()
+        if not sums["surely"]:
+            mass = np.minimum(1.0, np.exp(y))
+            assert (sums["mass"] + sums["more"] + forms["rise"] * c + forms["bend"] * c * c >= mass - error).all()
+            assert (sums["mass"] - sums["less"] + forms["fall"] * c - forms["bend"] * c * c <= mass + error).all()
+        if sums["well"] or sums["often"]:
+            told += sums["often"]
+            missed = sums["seldom"] - forms["missed"] * c + forms["missed_square"] * c * c
+            assert (missed >= np.where((y < shift - error) & (sums["often"] > 0.0), 1.0, 0.0) - 1e-9).all()
+            assert not sums["well"] or (y >= shift - error).all()
+    assert told > 50
+
+
 def test_shells_say_something_where_no_sample_is_in_all_over_them():
     """Prices of one nat: most samples are in for most directions, few for all."""
     rng = np.random.default_rng(4)

@@ -1,5 +1,5 @@
-/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) of docs/theory/near.md. As in hull.c: plain loops,
-   no fused operations, sums of a fixed number of parts. */
+/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) of docs/theory/near.md. As in hull.c: plain
+   loops, no fused operations, sums of a fixed number of parts. */
 #include "clones.h"
 #include "hull_forms.h"
 #include <math.h>
@@ -70,16 +70,16 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
     sums->size = sum_of(size);
 }
 
-/* What phi(y) = max(0, y) + min(1, exp(y)) is over its line at A, in second differences. Where A < 0 < A + s: over s^2 c^2 it
-   is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A) >= -A if s is more, and nowhere more than 1/2, the largest
-   second derivative's half. Where A > 0 > A - s it is e^-x - 1 + x of x = -y > 0, at most 3 x^2 / 2 (3 + x), and that over
-   (b + x)^2 is largest where x^2 = b x + 6 b, or at the end; b = A + s / p is the best of random directions if the end is
-   touched. */
-/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: exp(A) (1 + t) + t^2 / 2 where A <= 0, as
-   the second derivative is at most 1 up to the kink and u is constant from there on; 1 where A > 0. Below: where A > 0,
-   1 less at most `lack` (x + e)^2 of x = -y; else f (1 + min(t, k)), f = exp(A) and k = exp(-A) - 1 where the kink is,
-   with min(t, k) at least k - (e + k - t)^2 / 4 e; e^2 = k^2 + s^2 / p, -A for k above 0, is the best of random
-   directions. */
+/* What phi(y) = max(0, y) + min(1, exp(y)) is over its line at A, in second differences. Where A < 0 < A + s: over
+   s^2 c^2 it is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A) >= -A if s is more, and nowhere more than
+   1/2, the largest second derivative's half. Where A > 0 > A - s it is e^-x - 1 + x of x = -y > 0, at most
+   3 x^2 / 2 (3 + x), and that over (b + x)^2 is largest where x^2 = b x + 6 b, or at the end; b = A + s / p is the best
+   of random directions if the end is touched. */
+/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: exp(A) (1 + t) + t^2 / 2 where A <= 0,
+   as the second derivative is at most 1 up to the kink and u is constant from there on; 1 where A > 0. Below: where
+   A > 0, 1 less at most `lack` (x + e)^2 of x = -y; else f (1 + min(t, k)), f = exp(A) and k = exp(-A) - 1 where the
+   kink is, with min(t, k) at least k - (e + k - t)^2 / 4 e; e^2 = k^2 + s^2 / p, -A for k above 0, is the best of
+   random directions. */
 CLONES
 void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
                 double log_scale, double shift, hull_shell_forms *restrict out, hull_shell_sums *sums)
@@ -103,7 +103,7 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
         const double between = is_short * larger(at_end, 0.0) + (1 - is_short) * at_most;
         const double across = is_close * half_square + (1 - is_close) * smaller(between, half_square);
         /* A > 0: what is over the line, at most 3 x^2 / 2 (3 + x) at y = -x, is below `inside` (share - c)^2 */
-        const double from = larger(A + s * share, 1e-3), top = 0.5 * (from + __builtin_sqrt(from * from + 24 * from));
+        const double from = A > 0 ? A + s * share : 1.0, top = 0.5 * (from + __builtin_sqrt(from * from + 24 * from));
         const double over = smaller(larger(s - A, 0.0), top), part = s * over / (from + over);
         const double inside = 1.5 * part * part / (3 + over) * (1 + 64 * UNIT);
         const double curve = is_out * outside + (1 - is_out) * ((1 - is_above) * across + is_above * inside);
@@ -135,7 +135,9 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
         kinked[l] = near;
         /* y >= shift where c >= -room, which is in units of s: else ((b - c) / (b + room))^2 is at least 1, b >= 0;
            the best b of random directions (Cantelli) */
-        const double room = (A - least) / larger(s, 1e-300), at = smaller(larger(room, 1e-3), 1.0), b = share / at;
+        const double loose = 64 * UNIT * (fabs(prices[l]) + fabs(log_scale) + half + length * length + least + 1);
+        const double room = (A - least - loose) / larger(s, 1e-300), at = smaller(larger(room, 1e-3), 1.0);
+        const double b = share / at;
         const double is_well = A - s >= least ? 1.0 : 0.0, is_often = room > 1e-3 ? 1 - is_well : 0.0;
         const double scale = 1 / ((b + at) * (b + at));
         well[l] = w * is_well;

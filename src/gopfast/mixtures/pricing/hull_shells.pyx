@@ -262,6 +262,19 @@ cdef class Shells:
         hull_collect(fall_forms, p, sums.fall)
         return terms
 
+    def forms_of_first(self, real low, real high, real log_scale, real shift):
+        """For tests: what the first block's samples come to, and their forms where there is only one sample."""
+        cdef hull_radii radii
+        cdef hull_shell_sums each
+        cdef hull_shell_forms forms
+        radii.root, radii.least, radii.most = 1.0, low, high
+        radii.further = 0.5 * (high * high - low * low) * (1 + 8 * ROUND)
+        hull_shell(&self.length[0, 0], &self.price[0, 0], &self.weight[0, 0], self.n_across, &radii, log_scale, shift,
+                   &forms, &each)
+        return each, {"linear": forms.linear[0], "square": forms.square[0], "rise": forms.rise[0],
+                      "fall": forms.fall[0], "bend": forms.bend[0], "missed": forms.missed[0],
+                      "missed_square": forms.missed_square[0]}
+
     cdef real total(self, const hull_radii *radii, real log_scale, real raised, real shift, const Sums *sums,
                     real *more, real *less, real *within) noexcept nogil:
         """The bound; OUT by what masses may be more than W e^l, and less, and the least weight with y >= shift."""

@@ -236,6 +236,8 @@ def test_shells_at_places_hold_what_ascents_reach(seed):
         assert found[0] >= best - 1e-12 * weights.sum() * (1.0 + best)
         near += best > 0.9 * found[0]
     assert near > 10
+    with pytest.raises(ValueError, match="places"):
+        shells.bound([low], [high], [0.0], [raised])
 
 
 def test_a_shell_loses_what_is_of_second_order():

@@ -53,8 +53,7 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
 /* OUT: of y = A - (|m|^2 - least^2) / 2 + most |z| c, c in [-1, 1], quadratics that are at least w y of samples with
    y >= 0 all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))), and such as their masses
    w min(1, exp(y)) are between; and quadratics that are at least w where y < shift, of some of those that have
-   y >= shift
-   for most c; p coordinates. */
+   y >= shift for most c; p coordinates. */
 void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
                 double log_scale, double shift, hull_shell_forms *out, hull_shell_sums *sums);
 

@@ -127,6 +127,8 @@ cdef class Shells:
         -------
         values, log_scale : ndarray, shape (m,)
         """
+        if self.n_along and np.shape(places) != (len(low), self.n_along):
+            raise ValueError(f"places: {self.n_along} coordinates of each of {len(low)} shells")
         cdef const real[::1] lows = np.ascontiguousarray(low), highs = np.ascontiguousarray(high)
         cdef const real[::1] more = np.ascontiguousarray(raised)
         cdef const real[::1] roots = np.sqrt(np.ones(len(low)) if precision is None else precision)
@@ -184,6 +186,7 @@ cdef class Shells:
         if self.n_along:
             own_tops = sums.fall + p + self.top.shape[0]
             self.take_prices(place, root * root, own_tops + self.top.shape[0], own_tops)
+            terms += self.n_samples
             sums.prices, sums.tops = own_tops + self.top.shape[0], own_tops
         value[0] = INFINITY
         for turn in range(MOST_TURNS):

@@ -54,6 +54,7 @@ cdef class Search:
     cdef real lower(self) noexcept nogil
     cdef int proved(self) noexcept nogil
     cdef void find(self) noexcept nogil
+    cdef int tell_found(self) except -1
     cdef int open_root(self) except -1
     cdef int root(self, real lower) except -1
     cdef bint select(self) except -1

@@ -128,6 +128,7 @@ cdef class Search:
         try:
             if self.n_batches == 0:
                 self.find()
+                self.tell_found()
                 if self.max_nodes > 0:
                     self.open_root()
                     self.work()
@@ -215,6 +216,15 @@ cdef class Search:
         self.unopened = True
         if self.incumbent.upper == INFINITY:
             self.incumbent.find(&self.effort)
+
+    cdef int tell_found(self) except -1:
+        """A row of when the first incumbent was there, which a batch that learns may come long after.
+
+        Not where nothing is known below it.
+        """
+        if not self.history.rows and isfinite(self.incumbent.upper) and isfinite(self.lower()):
+            self.history.add(self.history.now(self.stop), 0, 0, self.lower(), self.incumbent.upper)
+        return 0
 
     cdef int open_root(self) except -1:
         """The root as the batch."""

@@ -58,11 +58,12 @@ def responsibilities(rng, definition, float_definition):
     return tau / tau.sum(axis=1, keepdims=True)
 
 
-def place_empty(rng, cells, S):
+def place_empty(rng, cells, errors, S):
     """Components without samples may lie anywhere in the root: here at another component."""
     full = np.flatnonzero(S > 0)
     for k in np.flatnonzero(~(S > 0)) if full.size else ():
-        cells[k] = cells[rng.choice(full)]
+        at = rng.choice(full)
+        cells[k], errors[k] = cells[at], errors[at]
 
 
 class Target:
@@ -78,7 +79,7 @@ class Target:
         flat = definition.problem.prior in definition.problem._flat_priors or definition.problem.prior is None
         if flat and self.empty:
             own = definition.problem.n_components  # noise has no place
-            place_empty(rng, cells[:own], S[:own])
+            place_empty(rng, cells[:own], errors[:own], S[:own])
         order = definition.order(cells)
         self.weights, self.S = state["weights"][order], S[order]
         self.point = np.concatenate([cells[order].ravel(), shared])

@@ -14,6 +14,8 @@ from operator import mul
 
 import numpy as np
 
+from . import count_fits
+
 LONG = np.longdouble
 ROUND = np.finfo(LONG).eps
 PI = LONG("3.14159265358979323846264338327950288")
@@ -892,12 +894,8 @@ def factors_of(family):
     return [getattr(family, "inner", family)]
 
 
-# Of singular values of samples' regressors, relative to the largest: below, coefficients are not determined.
-UNDETERMINED = 1e-10
-
-
 class CountRegression(Definition):
-    """Poisson and binomial responses; fits by Newton's method, of which the last step says how exact they are."""
+    """Poisson and binomial responses; fits by Newton's method, of which `count_fits` says how exact they are."""
 
     def prepare(self):
         problem, used, self.row_weights = self.problem, self.problem.sample_weight > 0, self.w
@@ -923,43 +921,20 @@ class CountRegression(Definition):
             A = np.exp(eta) if self.is_poisson else self.trials * np.logaddexp(0, eta)
         return (mass * (A - self.counts * eta)).sum()
 
-    def fit(self, mass, former):
-        """Coefficients (q,) of a component, and about how far they are from the best; infinity: they may be open."""
-        if self.dtype is not LONG:
-            return self.descend(mass, former)
-        scale = np.abs(self.Z).max(axis=0).astype(float)
-        scale[scale == 0] = 1.0
-        used = self.Z[mass > 0] / scale
-        _, sizes, axes = np.linalg.svd(used.astype(float))
-        sizes = np.concatenate([sizes, np.zeros(len(scale))])[: len(scale)] / sizes[0] if sizes[0] > 0 else 0 * scale
-        free = sizes < UNDETERMINED
-        if not free.any():
-            return self.descend(mass, former)
-        if (sizes[free] > 1e-3 * UNDETERMINED).any():  # not to be told
-            return self.descend(mass, former)[0], np.full(len(scale), np.inf)
-        directions, inverse = axes[free].T.astype(LONG), np.linalg.pinv(used.astype(float), UNDETERMINED)
-        for _ in range(3):  # to the last digit: all other samples gain by what these lose
-            directions -= inverse @ (used @ directions)
-        return self.limit(mass, directions / scale[:, None], int((~free).sum()))
+    def fit(self, mass):
+        """A component's best fit."""
+        trials = [None] * len(self.y) if self.is_poisson else map(count_fits.exact, self.trials)
+        least = count_fits.exact(self.problem.least_count)
+        samples = []
+        for z, o, y, n, w in zip(self.Z.tolist(), self.o, self.y, trials, self.row_weights, strict=True):
+            count = max(count_fits.exact(y), least)
+            count = count if n is None else min(count, n - least)
+            samples.append((tuple(map(count_fits.exact, z)), count_fits.exact(o), count, n, count_fits.exact(w)))
+        return count_fits.Best(samples, [count_fits.exact(m) for m in mass])
 
-    def limit(self, mass, directions, rank):
-        """
-        The same where samples of mass leave directions (q, m) free: which of the best ones all samples' fits tend to.
-
-        Those of weights `mass + delta` do, as delta goes to 0: among the best for `mass` the best ones for the others.
-        """
-        b, error = self.descend(mass, None, rank)
-        rest, others = copy.copy(self), ~(mass > 0)
-        rest.o, rest.Z = (self.o + self.Z @ b)[others], (self.Z @ directions)[others]
-        rest.counts, rest.trials = self.counts[others], self.trials[others]
-        t, more = rest.fit(self.row_weights[others], None)
-        b, again = self.descend(mass, b + directions @ t, rank)  # rounding of the directions has moved the fit
-        return b, error + again + np.abs(directions) @ more
-
-    def descend(self, mass, former, rank=None):
-        """The same by Newton's method, in the directions (q of them, or `rank`) in which the loss is curved."""
+    def descend(self, mass, former):
+        """Coefficients (q,) by Newton's method."""
         b = np.zeros(self.Z.shape[1], dtype=self.dtype) if former is None else former.copy()
-        step, condition, rank = np.full(len(b), np.inf), np.inf, len(b) if rank is None else rank
         exactly = self.dtype is LONG
         for _ in range(60 if exactly or former is None else 3):
             eta = self.Z @ b + self.o
@@ -968,29 +943,27 @@ class CountRegression(Definition):
             spread = mean if self.is_poisson else mean * (1 - mean / self.trials)
             hessian = ((self.Z.T * (mass * spread)) @ self.Z).astype(float)
             if not np.isfinite(hessian).all():
-                return np.zeros_like(b), np.full(len(b), np.inf)
+                return np.zeros_like(b)
             scale = np.sqrt(np.maximum(np.diag(hessian), 1e-300))
-            scaled, cut = hessian / np.outer(scale, scale), None
-            if exactly:
-                sizes = np.linalg.svd(scaled, compute_uv=False)
-                condition = sizes[0] / sizes[rank - 1] if rank and sizes[rank - 1] > 0 else np.inf
-                if rank < len(b):
-                    cut = 0.5 * sizes[rank - 1] / sizes[0] if rank else 2.0
-            step = -(np.linalg.lstsq(scaled, (gradient / scale).astype(float), rcond=cut)[0] / scale)
+            scaled = hessian / np.outer(scale, scale)
+            step = -(np.linalg.lstsq(scaled, (gradient / scale).astype(float), rcond=None)[0] / scale)
             value, length = self.loss(mass, eta), self.dtype(1)
             while not self.loss(mass, self.Z @ (b + length * step) + self.o) <= value and length > 1e-9:
                 length /= 2
             b = b + length * step
             if np.abs(step).max() <= (1e-17 if exactly else 1e-6) * (1 + np.abs(b).max()):
                 break
-        exact = condition < 1e7 and np.abs(step).max() < 1e-12 * (1 + np.abs(b).max())
-        error = 1e4 * np.abs(step) + 1e-13 * (1 + np.abs(b)) if exact else np.full(len(b), np.inf)
-        return b, error
+        return b
 
     def parameters(self, mass, S, former):
-        starts = [None] * self.K if former is None else former["coefficients"]
-        found = [self.fit(mass[:, k] if S[k] > 0 else self.row_weights, starts[k]) for k in range(self.K)]
-        return {"coefficients": np.array([b for b, _ in found]), "error": np.array([error for _, error in found])}
+        masses = [mass[:, k] if S[k] > 0 else self.row_weights for k in range(self.K)]
+        if self.dtype is not LONG:
+            starts = [None] * self.K if former is None else former["coefficients"]
+            return {"coefficients": np.array([self.descend(*pair) for pair in zip(masses, starts, strict=True)])}
+        fits, identity = [self.fit(m) for m in masses], np.eye(self.Z.shape[1], dtype=int).tolist()
+        found = [fit.values([(row, 0) for row in identity]) for fit in fits]
+        b = [self.descend(m, None) if pair is None else pair[0] for m, pair in zip(masses, found, strict=True)]
+        return {"coefficients": np.array(b), "fits": fits}
 
     def log_densities(self, state):
         eta = self.Z @ state["coefficients"].T + self.o[:, None]
@@ -1009,17 +982,20 @@ class CountRegression(Definition):
         return {"weights": solution.weights.astype(self.dtype), "coefficients": b.astype(self.dtype)}
 
     def point(self, state, family):
-        places = np.array([[long(x) for x in row] for row in family.design.places])
-        shift = np.array([long(value) for value in family.design.values])
-        cells = state["coefficients"] @ places.T - shift
-        is_open = np.isinf(state["error"]).any(axis=1)
-        size = np.abs(state["coefficients"]) @ np.abs(places).T + np.abs(shift)
-        error = np.where(is_open[:, None], 0, state["error"]) @ np.abs(places).T + 1e-15 * size
-        if is_open.any():
-            # the best ones of such a component are somewhere in the root: where they are in the order nobody knows
-            cells[is_open] = np.clip(cells[is_open], family.design.low, family.design.high)
-            error[is_open], error[:, 0] = np.inf, np.inf
-        return cells, error, *EMPTY
+        design = family.design
+        places, cells, errors = list(zip(design.places, design.values, strict=True)), [], []
+        for b, fit in zip(state["coefficients"], state["fits"], strict=True):
+            found = fit.values(places)
+            if found is None:
+                # the best ones of such a component are somewhere in the root
+                cell = [sum(map(mul, map(long, place), b)) - long(value) for place, value in places]
+                found = np.clip(np.array(cell), design.low, design.high), np.full(len(cell), np.inf)
+            cells.append(found[0])
+            errors.append(found[1] + 2.0**-50 * np.abs(found[0]))
+        cells, errors = np.array(cells), np.array(errors)
+        if np.isinf(errors).any():
+            errors[:, 0] = np.inf  # where they are in the order nobody knows
+        return cells, errors, *EMPTY
 
 
 def stacked(Z, at, K):
@@ -1071,7 +1047,7 @@ class SharedCountRegression(CountRegression):
         if former is not None:
             b = former["coefficients"]
             start = np.concatenate([b[0, at], np.delete(b, at, axis=1).ravel()])
-        found, _ = every.fit((mass + 1e-12 * self.row_weights[:, None]).T.ravel(), start)
+        found = every.descend((mass + 1e-12 * self.row_weights[:, None]).T.ravel(), start)
         return {"coefficients": unstacked(found, at, self.K)}
 
 

@@ -1,4 +1,8 @@
-"""The preparation of a biconvex solve ends when its signal says so, whatever it is at."""
+"""
+The preparation of a biconvex solve ends when its signal says so, whatever it is at.
+
+So do the starts of a mixture, some of which are found in Python.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +13,9 @@ from gopfast import BiconvexProblem
 from gopfast.biconvex import ellipsoid, grouping, recession, tightening
 from gopfast.biconvex.interruption import Stopped
 from gopfast.biconvex.lifting import Lifting
+from gopfast.mixtures.primal import em
 from gopfast.options import Options
+from gopfast.result import Status
 
 INF = np.inf
 
@@ -110,3 +116,42 @@ def test_equations_are_not_lifted_without_end():
     data, _, _ = Lifting(problem).data(problem.lower, problem.upper)
     n_lifted = data.n_rows - data.n_own_rows - 1
     assert 0 < n_lifted <= 30_000 / n
+
+
+def of_starts(kind, K, d):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, d)) + np.where(np.arange(500) < 250, 5.0, 0.0)[:, None]
+    return gopfast.GaussianMixture(X, K, covariance=kind)
+
+
+STARTS = [("diag", 2, 2, "clusterings"), ("tied", 2, 2, "clusterings"), ("tied", 3, 2, "clusterings"),
+          ("full", 2, 2, "clusterings"), ("full", 3, 2, "clusterings"), ("diag", 3, 1, "best_stretches")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "K", "d", "step"), STARTS)
+def test_ctrl_c_within_the_starts_of_a_mixture_leaves_bounds(kind, K, d, step, monkeypatch):
+    """What k-means had not found was read all the same: the process crashed, or Ctrl-C was lost."""
+    calls = []
+
+    def interrupted(*given):
+        calls.append(given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(em, step, interrupted)
+    problem = of_starts(kind, K, d)
+    result = gopfast.solve(problem, n_threads=1, log=False)
+    assert len(calls) == 1
+    assert result.status is Status.INTERRUPTED
+    plain = problem.objective(result.solution.weights, **result.solution.parameters)
+    assert result.lower_bound <= plain
+    assert result.objective == pytest.approx(plain, rel=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "K", "d", "step"), STARTS)
+def test_errors_within_the_starts_of_a_mixture_are_raised(kind, K, d, step, monkeypatch):
+    def broken(*given):
+        raise ValueError("of k-means")
+
+    monkeypatch.setattr(em, step, broken)
+    with pytest.raises(ValueError, match="of k-means"):
+        gopfast.solve(of_starts(kind, K, d), n_threads=1, log=False)

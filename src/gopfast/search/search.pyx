@@ -231,6 +231,7 @@ cdef class Search:
         with nogil:
             if not self.stop.poll(0):
                 self.relaxation.calibrate(&self.incumbent.solution[0])
+        self.stop.check_signals()  # Ctrl-C meanwhile: what records the root for a proof is Python, and would raise it
         self.root(-INFINITY)
         self.unopened = False
         self.domain.begin(self.batch.nodes[0])

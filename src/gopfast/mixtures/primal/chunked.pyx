@@ -152,10 +152,14 @@ cdef class ChunkedPrimal(MixturePrimal):
     cdef bint is_new(self, const real *solution) noexcept:
         """Whether this optimum of the summary was not met before; not a word of the prior's weight."""
         cdef index n = self.n_solution - 1
-        found = np.array(<real[:n]> <real *> solution)
-        if any(np.allclose(found, one, rtol=SAME, atol=SAME) for one in self.met):
+        try:
+            found = np.array(<real[:n]> <real *> solution)
+            if any(np.allclose(found, one, rtol=SAME, atol=SAME) for one in self.met):
+                return False
+            self.met.append(found)
+        except BaseException as error:
+            self.stop.caught(error)
             return False
-        self.met.append(found)
         return True
 
     cdef real refine(self, real *solution, real tolerance, Effort *effort) noexcept nogil:

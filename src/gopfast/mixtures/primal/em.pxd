@@ -79,8 +79,9 @@ cdef class MixturePrimal(Primal):
     cdef void fit_to_clusters(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil
-    cdef int part_in_two(self) noexcept
+    cdef bint part_in_two(self) noexcept
     cdef int find_clusters(self, int n_runs, int n_clusters=*) noexcept
+    cdef int cluster_runs(self, int n_runs, int n_clusters) except -1
     cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void divide(self) noexcept
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil

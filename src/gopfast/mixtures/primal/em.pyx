@@ -454,20 +454,24 @@ cdef class MixturePrimal(Primal):
 
         Axes are those of a local optimum, and clusters along them lead to others like it.
         """
+        cdef int n
         self.seed_at_random(solution)
         with gil:
-            self.find_clusters(1)
-        self.fit_to_clusters(solution, effort)
+            n = self.find_clusters(1)
+        if n > 0:
+            self.fit_to_clusters(solution, effort)
 
     cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil:
         """OUT solution: fitted to two groups of four clusters of k-means, in each of the ways to part them by turns.
 
         Two components have no moves, and k-means with two clusters comes to few of the ways to part four.
         """
+        cdef bint is_found
         self.seed_at_random(solution)
         with gil:
-            self.part_in_two()
-        self.fit_to_clusters(solution, effort)
+            is_found = self.part_in_two()
+        if is_found:
+            self.fit_to_clusters(solution, effort)
 
     cdef void seed_at_random(self, real *solution) noexcept nogil:
         """OUT solution: its parameters of components at draws of k-means++."""
@@ -479,30 +483,54 @@ cdef class MixturePrimal(Primal):
         self.moves.fit_to(&self.labels[0, 0], solution)
         effort.n_passes += max(CLUSTER_TURNS // 4, 1)
 
-    cdef int part_in_two(self) noexcept:
-        """OUT labels: the next two groups of the four clusters, which are the same after a search was resumed."""
+    cdef bint part_in_two(self) noexcept:
+        """OUT labels: the next two groups of the four clusters, which are the same after a search was resumed.
+
+        Whether there are any: not where Ctrl-C came first.
+        """
         cdef unsigned long long seed = self.seed
-        if self.parted is None:
-            self.seed = 0
-            self.find_clusters(N_CLUSTERINGS, N_PARTED)
-            self.seed, self.parted = seed, np.array(self.labels[:1])
-        self.labels = ((1 + self.n_restarts // 4) >> self.parted) & 1
-        return 0
+        cdef int n
+        try:
+            if self.parted is None:
+                self.seed = 0
+                n = self.find_clusters(N_CLUSTERINGS, N_PARTED)
+                self.seed = seed
+                if n == 0:
+                    return False
+                self.parted = np.array(self.labels[:1])
+            self.labels = ((1 + self.n_restarts // 4) >> self.parted) & 1
+        except BaseException as error:
+            self.stop.caught(error)
+            return False
+        return True
 
     cdef int find_clusters(self, int n_runs, int n_clusters=0) noexcept:
-        """OUT labels: clusters of the samples that starts run on, by default K; returns how many there are."""
+        """OUT labels: clusters of the samples that starts run on, by default K; returns how many there are.
+
+        0 where Ctrl-C comes in between, which ends the search.
+        """
+        try:
+            return self.cluster_runs(n_runs, n_clusters or self.family.n_components)
+        except BaseException as error:
+            self.stop.caught(error)
+        return 0
+
+    cdef int cluster_runs(self, int n_runs, int n_clusters) except -1:
+        """The same; raises what is raised."""
         cdef const SampleSet *data = &self.coarse
         cdef index n = data.n_samples, padded = data.samples.n_padded
         columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)
         weights = np.asarray(<real[:n]> <real *> data.samples.weights)
         columns, rng = columns.reshape(-1, padded)[:, :n], np.random.default_rng(self.seed)
-        places, K = self.family.places(columns, weights), n_clusters or self.family.n_components
+        places = self.family.places(columns, weights)
         # in every other run a column's spread may tell how much it matters
         n_as_given = n_runs // 2 if self.has_axes else 0
-        labels = clusterings(places.T, weights, K, n_runs - n_as_given, rng, self.is_late)
+        labels = clusterings(places.T, weights, n_clusters, n_runs - n_as_given, rng, self.is_late)
         if n_as_given:
             places = self.family.places(columns, weights, True)
-            labels = np.concatenate([labels, clusterings(places.T, weights, K, n_as_given, rng, self.is_late)])
+            labels = np.concatenate(
+                [labels, clusterings(places.T, weights, n_clusters, n_as_given, rng, self.is_late)]
+            )
         self.labels = labels.astype(np.intp)
         return <int> self.labels.shape[0]
 
@@ -518,15 +546,19 @@ cdef class MixturePrimal(Primal):
         self.offer(SUGGESTED, &self.candidate[0], best, tolerance, solution, effort)
 
     cdef void divide(self) noexcept:
-        """OUT drawn: the centers of the best clusters of one column, by dynamic programming."""
-        n = self.coarse.n_samples
-        x = np.asarray(<real[:n]> <real *> self.coarse.samples.columns)
-        w = np.asarray(<real[:n]> <real *> self.coarse.samples.weights)
-        order = np.argsort(x, kind="stable")
-        begins = best_stretches(x[order], w[order], min(self.family.n_components, n))
-        sums = np.add.reduceat(np.stack([w * x, w])[:, order], begins, axis=1)
-        centers = sums[0] / sums[1]
-        np.asarray(self.drawn)[:] = np.resize(centers, self.family.n_components)
+        """OUT drawn: the centers of the best clusters of one column, by dynamic programming; draws if it is ended."""
+        try:
+            n = self.coarse.n_samples
+            x = np.asarray(<real[:n]> <real *> self.coarse.samples.columns)
+            w = np.asarray(<real[:n]> <real *> self.coarse.samples.weights)
+            order = np.argsort(x, kind="stable")
+            begins = best_stretches(x[order], w[order], min(self.family.n_components, n))
+            sums = np.add.reduceat(np.stack([w * x, w])[:, order], begins, axis=1)
+            centers = sums[0] / sums[1]
+            np.asarray(self.drawn)[:] = np.resize(centers, self.family.n_components)
+        except BaseException as error:
+            self.stop.caught(error)
+            self.scatter()
 
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil:
         """IN/OUT solution: improved by splits and mergers until none helps; returns its objective, `best` at first."""
@@ -707,6 +739,9 @@ cdef class MixturePrimal(Primal):
                 try:
                     self.furnish()
                 except MemoryError:
+                    return False
+                except BaseException as error:
+                    self.stop.caught(error)
                     return False
         return True
 

@@ -551,8 +551,8 @@ RAISED_FEWEST = 1_000
 # of fewer passes are over the samples | samples | [1, inf) | docs/notebook/groups.md
 RAISED_GROUPED = 10_000
 # the same of diagonal components of so many columns that prices of all samples are of no use | samples | [1, inf) |
-# docs/notebook/groups.md
-RAISED_GROUPED_DIAGONAL = 5_000
+# docs/notebook/many_columns.md
+RAISED_GROUPED_DIAGONAL = 1_000
 # of small components, and of large ones: of fewer a pass has eight groups or all samples, as groups lose more than they
 # spare | samples | [0, inf) | docs/notebook/groups.md
 RAISED_EXACT_BELOW = (8_000, 15_000)

@@ -70,7 +70,7 @@ class Recorder:
         if self.statement.lost_by_units() > self.allowed or has_hull(family):  # nodes end by what the hull proves, too
             self.statement.is_iterated = True
         self.cells, self.blocks = Cells(self.statement, tolerance), BlockRecords(self.statement)
-        self.stream, self.writer, self.short = None, None, []
+        self.stream, self.writer, self.short, self.least = None, None, [], math.inf
 
     # What the search tells: see `gopfast.search.ledger`
 
@@ -86,7 +86,7 @@ class Recorder:
         self.stream.seek(0)
         self.stream.truncate()
         self.writer, self.short = file.Writer(self.stream, "mixture"), []
-        self.kept = {name: [] for name in self._nothing()}
+        self.kept, self.least = {name: [] for name in self._nothing()}, math.inf
 
     def splits(self, splits, points):
         """Nodes that were split."""
@@ -125,6 +125,8 @@ class Recorder:
         self._write(leaves=labels, slopes=slopes, log_weights=logs)
         if statement.is_iterated:
             return
+        told = lower[np.isfinite(lower)]  # of others the checker is asked
+        self.least = min(self.least, (told - self._allowed(told)).min(initial=math.inf))
         sure = np.isfinite(lower) & statement.is_plain
         if statement.is_plain:
             # Then what the core has proved holds by the checker's arithmetic, less its own rounding.
@@ -169,16 +171,19 @@ class Recorder:
         except ProofError:
             return self.discard()
         upper += ROUNDING * (1 + abs(upper) + self.problem.total_weight)
-        lower = min(wanted - self._allowed(wanted), upper) if math.isfinite(wanted) else math.inf
+        allowed = self._allowed(wanted) if math.isfinite(wanted) else 0.0
+        lower = min(wanted - allowed, upper) if math.isfinite(wanted) else math.inf
         floor, of_all = self._floor()
         floor = min(floor, upper)
-        if floor >= lower:  # the tree has nothing to say then
-            arrays = self.cells.arrays(None) | of_all
+        if floor >= lower - allowed:  # the tree has nothing to say then
+            arrays, lower = self.cells.arrays(None) | of_all, min(lower, floor)
         else:
             arrays = self.cells.arrays(pricing)
             if statement.is_iterated:
                 self._see_all(lower)
             of_leaves = self._bound_of_short(lower, arrays)
+            if not (statement.is_iterated or arrays["prices"].size):  # leaves may be lower than what blocks prove
+                of_leaves = min(of_leaves, self.least)
             arrays |= of_all if floor > of_leaves else self.blocks.nothing() | self.blocks.hull.nothing()
             lower = max(of_leaves, floor)
         if not (math.isfinite(lower) and math.isfinite(upper)):

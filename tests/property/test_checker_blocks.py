@@ -13,6 +13,7 @@ from gopfast.mixtures.pricing import raised
 from gopfast.mixtures.pricing.cover import CoverBound
 from gopfast.mixtures.pricing.grouped import GroupedBound
 from gopfast.mixtures.pricing.raised import RaisedBound
+from gopfast.mixtures.recording import Recorder
 from gopfast.mixtures.statement import statement_of
 from tests.support import proofs
 from tests.support.savings import best_known
@@ -273,3 +274,23 @@ def test_a_changed_proof_by_groups_is_refused(proved, tmp_path, change):
     proofs.put(tmp_path / "p", header, arrays)
     with pytest.raises(ProofError, match="data" if change == "data" else "leaf|block"):
         check(tmp_path / "p", X, weights)
+
+
+@pytest.mark.parametrize("less", [1e-12, 1e-3, 1.0])
+def test_what_the_checker_finds_less_of_blocks_is_claimed_less(monkeypatch, less):
+    """The tree's leaves, far below what blocks prove, cannot stand in for them (less: nats that it finds less)."""
+    problem, told = problem_of("diag", 1_500, 4, 5, gap=4.0), []
+
+    def floor(recorder, own=Recorder._floor):
+        found, arrays = own(recorder)
+        told.append((found - less, recorder.least))
+        return found - less, arrays
+
+    monkeypatch.setattr(Recorder, "_floor", floor)
+    found = gopfast.solve(
+        problem, relaxation="pricing", time_limit=60.0, proof=True, callback=lambda now: now.gap < 0.05 * now.upper
+    )
+    [(of_blocks, of_leaves)] = told
+    assert of_leaves < 0.5 * of_blocks
+    assert check(found.proof, *proofs.arguments(problem)).lower_bound == found.lower_bound
+    assert found.lower_bound == pytest.approx(of_blocks, abs=0.1 * less + 1e-4)

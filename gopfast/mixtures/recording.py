@@ -182,8 +182,9 @@ class Recorder:
             if statement.is_iterated:
                 self._see_all(lower)
             of_leaves = self._bound_of_short(lower, arrays)
-            if not (statement.is_iterated or arrays["prices"].size):  # leaves may be lower than what blocks prove
-                of_leaves = min(of_leaves, self.least)
+            if not statement.is_iterated and (math.isfinite(floor) or not arrays["prices"].size):
+                # leaves may be lower than what blocks prove of all mixtures, or prices
+                of_leaves = min(of_leaves, max(self.least, self._floor_of_prices(lower, arrays)))
             arrays |= of_all if floor > of_leaves else self.blocks.nothing() | self.blocks.hull.nothing()
             lower = max(of_leaves, floor)
         if not (math.isfinite(lower) and math.isfinite(upper)):
@@ -221,6 +222,17 @@ class Recorder:
         short = np.flatnonzero(~(found >= lower))
         self.short = [(found[i], low[i], high[i], slopes[i], logs[i], entry[i]) for i in short]
 
+    def _floor_of_prices(self, lower, arrays):
+        """Return what the prices say of all mixtures, where leaves are lower than a bound; -inf without any."""
+        if not (arrays["prices"].size and self.least < lower < math.inf):
+            return -math.inf
+        return self._priced(lower, arrays).floor(self.statement.problem.n_components)
+
+    def _priced(self, lower, arrays):
+        """Return the prices as the checker has them."""
+        statement = self.statement
+        return Prices(statement.bounds, arrays, statement.reference, statement.header()["order"], lower)
+
     def _bound_of_short(self, lower, arrays):
         """Return what can be claimed, at most `lower`, with leaves whose own bounds are below that of the core."""
         if not self.short:
@@ -229,8 +241,7 @@ class Recorder:
         values, low, high, slopes, logs, entry = (np.array(part) for part in zip(*self.short, strict=True))
         own, floor = np.flatnonzero(values < lower), -math.inf
         if len(own) and arrays["prices"].size and math.isfinite(lower):
-            header = statement.header()
-            priced = Prices(statement.bounds, arrays, statement.reference, header["order"], lower)
+            priced = self._priced(lower, arrays)
             low[own], high[own], closed = priced.cut(low[own], high[own])
             again = statement.bounds.of(low[own], high[own], slopes[own], logs[own], statement.reference)
             values[own] = np.where(closed, np.inf, np.fmax(values[own], again))

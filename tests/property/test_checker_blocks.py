@@ -294,3 +294,23 @@ def test_what_the_checker_finds_less_of_blocks_is_claimed_less(monkeypatch, less
     assert of_leaves < 0.5 * of_blocks
     assert check(found.proof, *proofs.arguments(problem)).lower_bound == found.lower_bound
     assert found.lower_bound == pytest.approx(of_blocks, abs=0.1 * less + 1e-4)
+
+
+@pytest.mark.parametrize("more", [0.0, 1.0])
+def test_what_prices_do_not_show_is_not_claimed_where_blocks_show_less(monkeypatch, more):
+    """The search has proved `more` nats than its prices show, and blocks next to nothing."""
+    told = []
+
+    def finish(recorder, wanted, solution, pricing, own=Recorder.finish):
+        least, told[:] = recorder.least, [wanted]
+        assert pricing is not None and least < wanted - 1.0
+        return own(recorder, wanted + more, solution, pricing)
+
+    monkeypatch.setattr(Recorder, "finish", finish)
+    monkeypatch.setattr(Recorder, "_floor", lambda recorder: (-1e9, recorder.blocks.nothing()))
+    problem = problem_of("diag", 300, 2, 4, gap=2.0)
+    found = gopfast.solve(
+        problem, relaxation="pricing", time_limit=60.0, proof=True, callback=lambda now: now.gap < 0.05 * now.upper
+    )
+    assert check(found.proof, *proofs.arguments(problem)).lower_bound == found.lower_bound
+    assert found.lower_bound == pytest.approx(told[0], abs=0.01)

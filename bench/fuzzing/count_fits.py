@@ -261,9 +261,9 @@ class Fit:
 
 
 def long(x):
-    """A number of mpmath in extended precision."""
+    """A fraction, or a number of mpmath, in extended precision."""
     high = float(x)
-    return np.longdouble(high) + np.longdouble(float(x - mpf(high)))
+    return np.longdouble(high) + np.longdouble(float(x - type(x)(high)))
 
 
 class Best:

@@ -15,6 +15,7 @@ from operator import mul
 import numpy as np
 
 from . import count_fits
+from .count_fits import long
 
 LONG = np.longdouble
 ROUND = np.finfo(LONG).eps
@@ -1077,12 +1078,6 @@ class Grouped:
 
     def sample_size(self, state):
         return self.over_rows(np.broadcast_to(super().sample_size(state), len(self.owner)).astype(LONG))
-
-
-def long(x):
-    """A Fraction in extended precision."""
-    high = float(x)
-    return LONG(high) + LONG(float(x - Fraction(high)))
 
 
 MODELS = {

@@ -107,3 +107,9 @@ def test_checkpoints_of_all_kinds_say_the_same_of_their_search(kind, tmp_path):
     gone_on = gopfast.resume(path, problem, n_threads=1, log=False)
     assert gone_on.status == whole.status == "OPTIMAL" and gone_on.n_nodes > stopped.n_nodes
     assert gone_on.objective == pytest.approx(whole.objective, rel=1e-4)
+
+
+def test_history_begins_with_the_first_solution_where_a_bound_is_known():
+    """What is learnt in the first batch may take long: a row of no nodes says when the solution was there."""
+    first = gopfast.solve(KINDS["mixture"], max_nodes=1).history[0]
+    assert first[1] == first[4] == 0 and np.isfinite(first[2:4]).all() and first[2] <= first[3]

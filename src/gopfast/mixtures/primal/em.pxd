@@ -80,7 +80,7 @@ cdef class MixturePrimal(Primal):
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil
     cdef bint part_in_two(self) noexcept
-    cdef int find_clusters(self, int n_runs, int n_clusters=*) noexcept
+    cdef int find_clusters(self, int n_runs) noexcept
     cdef int cluster_runs(self, int n_runs, int n_clusters) except -1
     cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void divide(self) noexcept

@@ -489,34 +489,32 @@ cdef class MixturePrimal(Primal):
         Whether there are any: not where Ctrl-C came first.
         """
         cdef unsigned long long seed = self.seed
-        cdef int n
         try:
             if self.parted is None:
                 self.seed = 0
-                n = self.find_clusters(N_CLUSTERINGS, N_PARTED)
-                self.seed = seed
-                if n == 0:
-                    return False
+                self.cluster_runs(N_CLUSTERINGS, N_PARTED)
                 self.parted = np.array(self.labels[:1])
             self.labels = ((1 + self.n_restarts // 4) >> self.parted) & 1
         except BaseException as error:
             self.stop.caught(error)
             return False
+        finally:
+            self.seed = seed
         return True
 
-    cdef int find_clusters(self, int n_runs, int n_clusters=0) noexcept:
-        """OUT labels: clusters of the samples that starts run on, by default K; returns how many there are.
+    cdef int find_clusters(self, int n_runs) noexcept:
+        """OUT labels: K clusters of the samples that starts run on; returns how many there are.
 
         0 where Ctrl-C comes in between, which ends the search.
         """
         try:
-            return self.cluster_runs(n_runs, n_clusters or self.family.n_components)
+            return self.cluster_runs(n_runs, self.family.n_components)
         except BaseException as error:
             self.stop.caught(error)
         return 0
 
     cdef int cluster_runs(self, int n_runs, int n_clusters) except -1:
-        """The same; raises what is raised."""
+        """The same of any number of clusters; raises what is raised."""
         cdef const SampleSet *data = &self.coarse
         cdef index n = data.n_samples, padded = data.samples.n_padded
         columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)

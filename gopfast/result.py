@@ -99,7 +99,7 @@ class SearchResult:
     rounding_margin : float
         What the bounds lost for rounding where that kept the gap open, in units of the objective.
     history : ndarray, shape (m, 5)
-        One row per report; columns as `history_columns`.
+        One row per report; columns as `history_columns`. Rows without nodes are what the first local search found.
     relaxation, partition, branching, subproblem : str
         The methods used.
     notes : tuple of str

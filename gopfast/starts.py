@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from gopfast.annotations import FloatArray, Json
 from gopfast.errors import InputError
 
-# Kinds of starts that are drawn without regard to what others led to, and ways to end that are an end.
-INDEPENDENT = ("draws", "clusters")
+# Kinds of starts that are drawn without regard to what others led to; those of short runs, where these agreed so well
+# that there were no others; and ways to end that are an end.
+INDEPENDENT, SHORT = ("draws", "clusters"), ("trials",)
 ENDED = ("converged", "out of steps")
 
 
@@ -85,7 +86,8 @@ class Starts(Mapping[str, Mapping[str, int]]):
     @property
     def independent(self) -> FloatArray:
         """How far the searches from independent starts ended above the best end of all, ascending."""
-        taken = [kind in INDEPENDENT and how in ENDED for kind, how in zip(self.kinds, self.endings, strict=True)]
+        kinds = INDEPENDENT if any(kind in INDEPENDENT for kind in self.kinds) else SHORT
+        taken = [kind in kinds and how in ENDED for kind, how in zip(self.kinds, self.endings, strict=True)]
         return np.sort(self.above[np.array(taken, dtype=bool)])
 
     @property

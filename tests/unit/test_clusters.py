@@ -5,7 +5,7 @@ import pytest
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.primal.clusters import clusterings
+from gopfast.mixtures.primal.clusters import Clusterings
 
 
 def apart(n, d, K, seed, gap=10.0):
@@ -28,7 +28,8 @@ def within(X, weights, labels):
 def test_the_best_clusters_come_first_and_are_those_of_the_data():
     X, labels = apart(300, 6, 5, 0)
     weights = np.random.default_rng(1).uniform(0.5, 2.0, 300)
-    found = clusterings(X + 1e6, weights, 5, 8, np.random.default_rng(0))
+    found, n_alike = Clusterings(X + 1e6, weights, 5, np.random.default_rng(0)).run(8)
+    assert n_alike.sum() == 8 and len(n_alike) == len(found)
     sums = [within(X, weights, one) for one in found]
     assert sums == sorted(sums)
     assert sums[0] == pytest.approx(within(X, weights, labels))
@@ -37,11 +38,20 @@ def test_the_best_clusters_come_first_and_are_those_of_the_data():
 
 def test_one_run_is_made_whatever_the_time():
     X, _ = apart(40, 3, 3, 0)
-    assert len(clusterings(X, np.ones(40), 3, 8, np.random.default_rng(0), lambda: True)) == 1
+    labels, n_alike = Clusterings(X, np.ones(40), 3, np.random.default_rng(0)).run(8, lambda: True)
+    assert len(labels) == 1 and list(n_alike) == [1]
+
+
+def test_more_runs_find_others_than_the_first_ones():
+    X, weights = np.random.default_rng(3).random((200, 2)), np.ones(200)
+    runs = Clusterings(X, weights, 6, np.random.default_rng(0))
+    first, second = (runs.run(10)[0] for _ in range(2))
+    both = [within(X, weights, one) for one in [*first, *second]]
+    assert len(first) and len(second) and len(set(np.round(both, 9))) == len(both)
 
 
 def test_fewer_distinct_samples_than_clusters():
-    found = clusterings(np.repeat([[0.0], [1.0]], 5, axis=0), np.ones(10), 4, 3, np.random.default_rng(0))
+    found, _ = Clusterings(np.repeat([[0.0], [1.0]], 5, axis=0), np.ones(10), 4, np.random.default_rng(0)).run(3)
     assert all(within(np.repeat([[0.0], [1.0]], 5, axis=0), np.ones(10), one) == 0.0 for one in found)
 
 

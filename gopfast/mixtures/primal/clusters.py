@@ -12,9 +12,9 @@ import numpy as np
 from gopfast.mixtures.primal.tuning import CLUSTERS_MOST_TURNS as MOST_TURNS, N_TRIES
 
 
-def clusterings(places, weights, n_clusters, n_runs, rng, late=lambda: False):
+class Clusterings:
     """
-    Run k-means a few times.
+    Runs of k-means on the same samples.
 
     Parameters
     ----------
@@ -23,25 +23,45 @@ def clusterings(places, weights, n_clusters, n_runs, rng, late=lambda: False):
     weights : ndarray, shape (n,)
     n_clusters : int
         K.
-    n_runs : int
     rng : numpy.random.Generator
-    late : callable () -> bool
-        Whether no run is to begin after the first one.
-
-    Returns
-    -------
-    ndarray, shape (n_found, n)
-        Numbers of the samples' clusters, of runs that differ; those of the least sum of squared distances first.
     """
-    places = places - np.average(places, axis=0, weights=weights)
-    found = []
-    for _ in range(n_runs):
-        if found and late():
-            break
-        labels, within = _lloyd(places, weights, _draws(places, weights, n_clusters, rng))
-        if within not in [other for other, _ in found]:
-            found.append((within, labels))
-    return np.stack([labels for _, labels in sorted(found, key=lambda one: one[0])])
+
+    def __init__(self, places, weights, n_clusters, rng):
+        self.places = places - np.average(places, axis=0, weights=weights)
+        self.weights, self.n_clusters, self.rng = weights, n_clusters, rng
+        self._known = set()
+
+    def run(self, n_runs, late=lambda: False):
+        """
+        Run k-means a few times.
+
+        Parameters
+        ----------
+        n_runs : int
+        late : callable () -> bool
+            Whether no run is to begin after the first one.
+
+        Returns
+        -------
+        labels : ndarray, shape (n_found, n)
+            Numbers of the samples' clusters, of runs that differ from each other and from those of earlier calls; those
+            of the least sum of squared distances first.
+        n_alike : ndarray, shape (n_found,)
+            How many of the runs ended there.
+        """
+        found, n_alike = {}, {}
+        for _ in range(n_runs):
+            if found and late():
+                break
+            draws = _draws(self.places, self.weights, self.n_clusters, self.rng)
+            labels, within = _lloyd(self.places, self.weights, draws)
+            if within not in self._known:
+                found[within] = labels
+                n_alike[within] = n_alike.get(within, 0) + 1
+        self._known.update(found)
+        order = sorted(found)
+        labels = np.array([found[within] for within in order], dtype=np.intp).reshape(-1, len(self.places))
+        return labels, np.array([n_alike[within] for within in order], dtype=np.intp)
 
 
 def _draws(places, weights, n_clusters, rng):

@@ -3,6 +3,7 @@
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
+from gopfast.search.improvements cimport Improvements
 from gopfast.search.meter cimport Meter, Work
 from gopfast.search.stop cimport StopSignal
 from gopfast.search.tree cimport Node
@@ -100,6 +101,7 @@ cdef class Reduction:
 cdef class Primal:
     cdef readonly index n_solution
     cdef public Meter meter             # of local searches
+    cdef readonly Improvements improvements     # of the first one
     # Of what has found the solution that was returned last.
     cdef Work *finder(self) noexcept nogil
     cdef readonly bint has_tolerance    # points meet constraints within it: an objective may lie below the optimum

@@ -100,7 +100,7 @@ cdef class Primal:
     """Upper bounds of a problem: its primal problem and local search. Subclasses override every method."""
 
     def __cinit__(self):
-        self.meter = Meter()
+        self.meter, self.improvements = Meter(), Improvements()
 
     cdef int prepare(self, int n_workers, StopSignal stop) except -1:
         raise NotImplementedError

@@ -218,12 +218,17 @@ cdef class Search:
             self.incumbent.find(&self.effort)
 
     cdef int tell_found(self) except -1:
-        """A row of when the first incumbent was there, which a batch that learns may come long after.
+        """Rows of when the first local search found what, which a batch that learns may come long after.
 
         Not where nothing is known below it.
         """
-        if not self.history.rows and isfinite(self.incumbent.upper) and isfinite(self.lower()):
-            self.history.add(self.history.now(self.stop), 0, 0, self.lower(), self.incumbent.upper)
+        cdef real lower = self.lower(), upper = self.incumbent.upper
+        if self.history.rows or not (isfinite(upper) and isfinite(lower)):
+            return 0
+        for at, value in self.incumbent.primal.improvements.rows():
+            if value > upper:
+                self.history.add(self.history.spent + at - self.stop.started, 0, 0, lower, value)
+        self.history.add(self.history.now(self.stop), 0, 0, lower, upper)
         return 0
 
     cdef int open_root(self) except -1:

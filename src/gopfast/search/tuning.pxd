@@ -8,6 +8,11 @@ cdef enum:
     # splits, and leaves, that are told at a time | entries | [1, 2**20] | not measured
     BLOCK = 1024
 
+    # [improvements] What the first local search found, and when.
+
+    # that are kept; of more the last place has the last | solutions | [2, 1000] | not measured
+    MOST_IMPROVEMENTS = 100
+
 cdef extern from *:
     # [search] The loop over batches.
 

@@ -73,7 +73,9 @@ cdef class Family:
     # IN/OUT point: parameters to their optimum for given statistics about the costs' centers (M step).
     cdef void maximise(self, const real *mass, const real *moments, real e, const pass_costs *costs,
                        real *point) noexcept nogil
-    # The same where costs are of each sample by itself, for shares (K, n_each) of the samples' weights.
+    # IN/OUT shared (n_shared,): what a sum of several optima's may be, moved to what they can be.
+    cdef void keep_shared(self, real *shared) noexcept nogil
+    # As `maximise` where costs are of each sample by itself, for shares (K, n_each) of the samples' weights.
     cdef void maximise_shares(self, const real *shares, const real *mass, real *point) noexcept nogil
     # The objective's part that no sample has, in nats; OUT e: its optimum.
     cdef real prior_cost(self, const real *point, real *e) noexcept nogil

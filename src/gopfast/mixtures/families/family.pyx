@@ -128,6 +128,9 @@ cdef class Family:
     cdef void vacate(self, int k, real *point) noexcept nogil:
         pass
 
+    cdef void keep_shared(self, real *shared) noexcept nogil:
+        pass
+
     def metric(self):
         """Weights (d,) of the coordinates in the squared distance that starts are drawn by: 1 / their variances."""
         columns, weights = self.data.arrays()

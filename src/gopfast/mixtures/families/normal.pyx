@@ -313,7 +313,14 @@ cdef class NormalFamily(Family):
             for j in range(d):
                 point[k * self.n_cell + j] += moments[k * 2 * d + j] / mass[k]
         for g in range(self.n_shared):
-            shared[g] = max(1.0, shared[g] / (self.group_size * self.data.core.total_weight))
+            shared[g] /= self.group_size * self.data.core.total_weight
+        self.keep_shared(shared)
+
+    cdef void keep_shared(self, real *shared) noexcept nogil:
+        """Variances are at least the floor."""
+        cdef int g
+        for g in range(self.n_shared):
+            shared[g] = max(1.0, shared[g])
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         cdef int k, j, g, d = self.n_columns, K = self.n_components

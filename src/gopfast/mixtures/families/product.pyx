@@ -247,6 +247,10 @@ cdef class ProductFamily(Family):
         self.put(factor, at, own.point, point)
         close_scratch(&own)
 
+    cdef void keep_shared(self, real *shared) noexcept nogil:
+        self.first.keep_shared(shared + self.places[0].shared)
+        self.second.keep_shared(shared + self.places[1].shared)
+
     cdef real prior_size(self, const real *point) noexcept nogil:
         """What rounding of the factors' costs is relative to, beside the costs themselves."""
         return self.size_of(self.first, &self.places[0], point) + self.size_of(self.second, &self.places[1], point)

@@ -383,8 +383,13 @@ cdef class TiedFamily(AffineFamily):
             for n in range(self.cost.n):
                 C[n] -= mass[k] / self.data.core.total_weight * (
                     point[k * d + self.cost.row[n]] * point[k * d + self.cost.column[n]])
-        for j in range(d):
-            C[self.cost.entry(j, j)] = max(0.0, C[self.cost.entry(j, j)])
+        self.keep_shared(C)
+
+    cdef void keep_shared(self, real *shared) noexcept nogil:
+        """Variances are at least 0."""
+        cdef int j
+        for j in range(self.n_columns):
+            shared[self.cost.entry(j, j)] = max(0.0, shared[self.cost.entry(j, j)])
 
     cdef void seed(self, const real *centers, real *point) noexcept nogil:
         cdef int i, d = self.n_columns, K = self.n_components

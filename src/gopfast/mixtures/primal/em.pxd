@@ -1,5 +1,6 @@
 """Primal problem of a mixture: EM and its starts, for any component family."""
 
+from gopfast.mixtures.primal.agreement cimport Agreement
 from gopfast.mixtures.primal.crossing cimport Crossing
 from gopfast.mixtures.primal.moves cimport Moves
 from gopfast.mixtures.families.family cimport Family
@@ -38,7 +39,9 @@ cdef class MixturePrimal(Primal):
     cdef bint movable, deep         # whether there are moves, and whether the first local search makes them
     cdef bint has_moves             # whether what they are made with is there
     cdef bint perturbed             # and later ones
+    cdef list runs                  # of Clusterings: of k-means on `coarse`
     cdef index[:, ::1] labels       # of the best clusters, (n, samples) of `coarse`
+    cdef index[::1] n_alike         # (n,) runs of k-means that ended there
     cdef object parted              # (1, samples) of `coarse`: four clusters that two components part
     cdef bint is_heavy              # whether passes take so long that starts from clusters come first
     cdef bint has_axes              # whether columns are along axes of a local optimum, and no multiples of the user's
@@ -51,6 +54,9 @@ cdef class MixturePrimal(Primal):
     cdef int active, found_by       # which of them is at work, and has found the last solution
     cdef Moves moves
     cdef Crossing crossing
+    cdef readonly Agreement agreement   # of the first search's starts
+    cdef real settled_at            # objective of the solution that was last asked whether it tells clusters apart
+    cdef bint is_settled            # what was said
     cdef readonly Endings endings
     cdef int ending                 # of the last run of EM
     cdef int describe(self, ties) except -1
@@ -70,18 +76,20 @@ cdef class MixturePrimal(Primal):
     cdef void concentrate(self, int k, int tie, real *solution) noexcept nogil
     cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef bint offer(self, int kind, real *candidate, real *best, real tolerance, real *solution,
-                    Effort *effort) noexcept nogil
+                    Effort *effort, int n_alike=*) noexcept nogil
+    cdef bint settled(self, real best, const real *solution, Effort *effort) noexcept nogil
     cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
-    cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
+    cdef void try_best_clusters(self, int n_runs, bint goes_on, real *best, real tolerance, real *solution,
                                 Effort *effort) noexcept nogil
     cdef void seed_at_random(self, real *solution) noexcept nogil
     cdef void fit_to_clusters(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil
     cdef void cluster_in_two(self, real *solution, Effort *effort) noexcept nogil
     cdef bint part_in_two(self) noexcept
-    cdef int find_clusters(self, int n_runs) noexcept
-    cdef int cluster_runs(self, int n_runs, int n_clusters) except -1
+    cdef int find_clusters(self, int n_runs, bint goes_on=*) noexcept
+    cdef int begin_runs(self, int n_clusters) except -1
+    cdef int cluster_runs(self, int n_runs) except -1
     cdef void try_suggested(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef void divide(self) noexcept
     cdef real move(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
@@ -89,6 +97,7 @@ cdef class MixturePrimal(Primal):
     cdef real restart(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real cross_over(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef real iterated_local_search(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
+    cdef void note(self, real best) noexcept nogil
     cdef void remember(self, real value, const real *solution) noexcept nogil
     cdef real descend(self, int kind, real best, real finest, int max_iter, real tolerance, real *solution,
                       Effort *effort) noexcept nogil

@@ -14,7 +14,7 @@ from libc.math cimport INFINITY, exp, fabs
 from libc.string cimport memcpy
 
 from gopfast.clustering.line import best_stretches
-from gopfast.mixtures.primal.clusters import clusterings
+from gopfast.mixtures.primal.clusters import Clusterings
 from gopfast.mixtures.primal.crossing cimport Crossing
 from gopfast.mixtures.primal.margins cimport OBJECTIVE_ROUNDING
 from gopfast.mixtures.primal.moves cimport Moves, uniform
@@ -28,7 +28,7 @@ from gopfast.mixtures.primal.tuning cimport (
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
     LOOK_PASSES, MANY, MANY_CLUSTERINGS, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED,
     N_RESTARTS, N_WAYS, PARTS_FROM, PART_IN_VAIN, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE,
-    POLISH_STEPS, SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS,
+    POLISH_STEPS, SAME_END, SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS,
     TIE_STEPS, WIDE_FROM, WIDE_TERMS
 )
 from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
@@ -114,6 +114,7 @@ cdef class MixturePrimal(Primal):
         self.known_value, self.rate = INFINITY, SLOWEST
         self.n_improved = self.n_restarts = self.n_perturbations = 0
         self.passes_before = self.perturbation_passes = 0
+        self.agreement, self.settled_at, self.is_settled = Agreement(), INFINITY, False
         if self.deep:
             self.furnish()
 
@@ -396,15 +397,34 @@ cdef class MixturePrimal(Primal):
         return best
 
     cdef bint offer(self, int kind, real *candidate, real *best, real tolerance, real *solution,
-                    Effort *effort) noexcept nogil:
-        """A short run from a candidate; IN/OUT best, solution; whether it is better."""
+                    Effort *effort, int n_alike=1) noexcept nogil:
+        """A short run from a candidate, to which so many starts lead; IN/OUT best, solution; whether it is better."""
+        cdef int _alike
         cdef real objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
-        self.endings.add(kind, self.ending, objective)
+        for _alike in range(n_alike):
+            self.endings.add(kind, self.ending, objective)
+        if kind == TRIAL:
+            self.agreement.add(objective, SAME_END * tolerance, n_alike)
+        else:
+            self.agreement.lower(objective, SAME_END * tolerance)
         if not objective < best[0]:
             return False
         best[0] = objective
+        self.note(objective)
         memcpy(solution, candidate, self.n_solution * sizeof(real))
         return True
+
+    cdef bint settled(self, real best, const real *solution, Effort *effort) noexcept nogil:
+        """Whether starts agree on the best solution, and no other number of components in a place is better by far.
+
+        With a prior the optimum may leave components without weight, which other starts are for.
+        """
+        if not (self.deep and self.agreement.reached()) or self.family.has_prior:
+            return False
+        if best != self.settled_at:
+            self.settled_at, self.is_settled = best, self.moves.is_firm(solution, &self.seed)
+            effort.n_passes += LOOK_PASSES
+        return self.is_settled
 
     cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil:
         """OUT solution: fitted to clusters of k-means from k-means++ draws; of 0 turns, to the best of one column."""
@@ -423,30 +443,37 @@ cdef class MixturePrimal(Primal):
         cdef real terms = <real> self.family.n_components * self.family.n_statistics * self.coarse.n_samples
         cdef bint is_wide = self.family.n_cell >= WIDE_FROM
         if self.is_heavy or is_wide:
-            if is_wide:  # many optima, which twenty steps of EM order nearly as its ends do
-                n = <int> min(<real> MANY_CLUSTERINGS, max(<real> n, WIDE_TERMS / (START_STEPS * terms)))
-            self.try_best_clusters(n, best, tolerance, solution, effort)
+            self.try_best_clusters(n, False, best, tolerance, solution, effort)
+            if is_wide and not self.settled(best[0], solution, effort):
+                # many optima, which twenty steps of EM order nearly as its ends do
+                n = <int> min(<real> MANY_CLUSTERINGS, WIDE_TERMS / (START_STEPS * terms)) - n
+                self.try_best_clusters(n, True, best, tolerance, solution, effort)
             return
         for attempt in range(-1 if self.family.n_columns == 1 else 0, n):
-            if self.late():
+            if self.late() or self.settled(best[0], solution, effort):
                 return
             self.cluster(0 if attempt < 0 else CLUSTER_TURNS, &self.candidate[0], effort)
             self.offer(TRIAL, &self.candidate[0], best, tolerance, solution, effort)
 
-    cdef void try_best_clusters(self, int n_runs, real *best, real tolerance, real *solution,
+    cdef void try_best_clusters(self, int n_runs, bint goes_on, real *best, real tolerance, real *solution,
                                 Effort *effort) noexcept nogil:
-        """IN/OUT best, solution: also from clusters of so many runs of k-means, the best first; the first one ends."""
+        """IN/OUT best, solution: also from clusters of so many runs of k-means, the best first; the first one ends.
+
+        goes_on: there were others, which are not tried again.
+        """
         cdef real until = self.until
         cdef int attempt, n
+        if n_runs <= 0:
+            return
         with gil:
-            n = self.find_clusters(n_runs)
+            n = self.find_clusters(n_runs, goes_on)
         effort.n_passes += n_runs * (CLUSTER_TURNS // 4)  # without exponentials
         for attempt in range(n):
-            if attempt > 0 and self.late():
+            if attempt > 0 and (self.late() or self.settled(best[0], solution, effort)):
                 return
             self.moves.fit_to(&self.labels[attempt, 0], &self.candidate[0])
             self.until = until if attempt > 0 else INFINITY
-            self.offer(TRIAL, &self.candidate[0], best, tolerance, solution, effort)
+            self.offer(TRIAL, &self.candidate[0], best, tolerance, solution, effort, <int> self.n_alike[attempt])
             self.until = until
 
     cdef void cluster_as_given(self, real *solution, Effort *effort) noexcept nogil:
@@ -492,7 +519,8 @@ cdef class MixturePrimal(Primal):
         try:
             if self.parted is None:
                 self.seed = 0
-                self.cluster_runs(N_CLUSTERINGS, N_PARTED)
+                self.begin_runs(N_PARTED)
+                self.cluster_runs(N_CLUSTERINGS)
                 self.parted = np.array(self.labels[:1])
             self.labels = ((1 + self.n_restarts // 4) >> self.parted) & 1
         except BaseException as error:
@@ -502,34 +530,37 @@ cdef class MixturePrimal(Primal):
             self.seed = seed
         return True
 
-    cdef int find_clusters(self, int n_runs) noexcept:
+    cdef int find_clusters(self, int n_runs, bint goes_on=False) noexcept:
         """OUT labels: K clusters of the samples that starts run on; returns how many there are.
 
         0 where Ctrl-C comes in between, which ends the search.
         """
         try:
-            return self.cluster_runs(n_runs, self.family.n_components)
+            if not goes_on or self.runs is None:
+                self.begin_runs(self.family.n_components)
+            return self.cluster_runs(n_runs)
         except BaseException as error:
             self.stop.caught(error)
         return 0
 
-    cdef int cluster_runs(self, int n_runs, int n_clusters) except -1:
-        """The same of any number of clusters; raises what is raised."""
+    cdef int begin_runs(self, int n_clusters) except -1:
+        """OUT runs: of k-means with so many clusters; raises what is raised."""
         cdef const SampleSet *data = &self.coarse
         cdef index n = data.n_samples, padded = data.samples.n_padded
         columns = np.asarray(<real[:self.family.n_columns * padded]> <real *> data.samples.columns)
         weights = np.asarray(<real[:n]> <real *> data.samples.weights)
         columns, rng = columns.reshape(-1, padded)[:, :n], np.random.default_rng(self.seed)
-        places = self.family.places(columns, weights)
-        # in every other run a column's spread may tell how much it matters
-        n_as_given = n_runs // 2 if self.has_axes else 0
-        labels = clusterings(places.T, weights, n_clusters, n_runs - n_as_given, rng, self.is_late)
-        if n_as_given:
-            places = self.family.places(columns, weights, True)
-            labels = np.concatenate(
-                [labels, clusterings(places.T, weights, n_clusters, n_as_given, rng, self.is_late)]
-            )
-        self.labels = labels.astype(np.intp)
+        self.runs = [Clusterings(self.family.places(columns, weights).T, weights, n_clusters, rng)]
+        if self.has_axes:  # in every other run a column's spread may tell how much it matters
+            self.runs.append(Clusterings(self.family.places(columns, weights, True).T, weights, n_clusters, rng))
+        return 0
+
+    cdef int cluster_runs(self, int n_runs) except -1:
+        """OUT labels, n_alike: of so many more runs; returns how many differ, and raises what is raised."""
+        n_each = [n_runs - n_runs // 2, n_runs // 2] if len(self.runs) > 1 else [n_runs]
+        found = [runs.run(n, self.is_late) for runs, n in zip(self.runs, n_each) if n > 0]
+        self.labels = np.concatenate([labels for labels, _ in found])
+        self.n_alike = np.concatenate([n_alike for _, n_alike in found])
         return <int> self.labels.shape[0]
 
     def is_late(self):
@@ -576,6 +607,7 @@ cdef class MixturePrimal(Primal):
                 self.endings.add(MOVES, self.ending, objective)
                 if objective < best - tolerance:
                     best, better = objective, True
+                    self.agreement.lower(objective, SAME_END * tolerance)
                     memcpy(solution, candidate, self.n_solution * sizeof(real))
                     break
             if not better:
@@ -605,6 +637,10 @@ cdef class MixturePrimal(Primal):
         cdef real *proposal = &self.proposal[0]
         cdef real objective = self.run(&self.coarse, proposal, INFINITY, finest, max_iter, effort)
         self.endings.add(kind, self.ending, objective)
+        if kind == DRAWS or kind == CLUSTERS:
+            self.agreement.add(objective, SAME_END * tolerance)
+        else:
+            self.agreement.lower(objective, SAME_END * tolerance)
         self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:
             return best
@@ -661,10 +697,13 @@ cdef class MixturePrimal(Primal):
         cdef int n_turns = 1 + K // 4 if brief else 2 * K if single else N_RESTARTS + K // 2
         cdef index most = <index> (DEEP_WORK / (<real> K * self.coarse.n_samples))
         cdef index limit = effort.n_passes + min(DEEP_PASSES + DEEP_PASSES_EACH * K, most)
-        best = self.move(best, tolerance, solution, effort)
+        if not self.settled(best, solution, effort):
+            best = self.move(best, tolerance, solution, effort)
         while turn < n_turns:
             if self.late() or effort.n_passes > limit:
                 return best
+            if self.settled(best, solution, effort):
+                break
             if single and in_vain >= MOST_IN_VAIN * K:
                 break
             before = best
@@ -674,6 +713,7 @@ cdef class MixturePrimal(Primal):
                 best = self.restart(best, tolerance, solution, effort)
             if not brief and K > 2:
                 best = self.cross_over(best, tolerance, solution, effort)
+            self.note(best)
             in_vain = 0 if best < before - tolerance else in_vain + 1
             turn += 1
             if in_vain == 0 and not single:  # what falls late may fall again
@@ -695,7 +735,7 @@ cdef class MixturePrimal(Primal):
             self.try_clusters(&best, tolerance, solution, effort)
         self.try_suggested(&best, tolerance, solution, effort)
         for attempt in range(n_starts):
-            if self.late() and best < INFINITY:
+            if (self.late() and best < INFINITY) or self.settled(best, solution, effort):
                 break
             self.start_from(attempt, &self.candidate[0])
             self.offer(TRIAL, &self.candidate[0], &best, tolerance, solution, effort)
@@ -703,6 +743,7 @@ cdef class MixturePrimal(Primal):
             self.try_clusters(&best, tolerance, solution, effort)
         if not self.late():
             best = self.run(&self.coarse, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+        self.note(best)
         if self.deep:
             self.act(MOVING)
             best = self.iterated_local_search(best, tolerance, solution, effort)
@@ -719,6 +760,11 @@ cdef class MixturePrimal(Primal):
             return objective
         self.try_ties(objective, tolerance, solution, effort)
         return self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort)
+
+    cdef void note(self, real best) noexcept nogil:
+        """What the first local search has found so far, where starts run on all samples."""
+        if self.coarse.samples.columns == self.truth.samples.columns:
+            self.improvements.note(best)
 
     cdef void remember(self, real value, const real *solution) noexcept nogil:
         """The best on the samples that starts run on, for perturbations to begin from."""

@@ -13,6 +13,7 @@ cdef class Moves:
     cdef real[:, ::1] share         # (K, N) responsibilities
     cdef real[::1] log_density      # (N,)
     cdef real[:, ::1] raw, halves   # (K, 1 + F) masses and moments about 0; of both halves (2 K, 1 + F)
+    cdef real[::1] shared           # (n_shared,) parameters that all components have, or what a component adds to them
     cdef real[::1] mass, moments, point, metric, gains, losses, drawn
     cdef int n_measured             # columns up to the last one that distances depend on: products have no place
     cdef real[::1] group            # (d + 1,) center and squared radius of some samples
@@ -24,6 +25,8 @@ cdef class Moves:
     cdef void add(self, index i, real weight, real *to) noexcept nogil
     cdef void m_step(self, real e) noexcept nogil
     cdef void gather(self, const real *solution) noexcept nogil
+    cdef void m_step_of_halves(self, const real *solution, int k, int other) noexcept nogil
+    cdef void m_step_from(self, const real *solution) noexcept nogil
     cdef void restore(self, const real *solution) noexcept nogil
     cdef bint halve(self, int k, unsigned long long *seed) noexcept nogil
     cdef void split(self, const real *solution, int k, unsigned long long *seed) noexcept nogil
@@ -31,6 +34,7 @@ cdef class Moves:
     cdef real merge(self, const real *solution, int j, int k) noexcept nogil
     cdef void choose_partners(self) noexcept nogil
     cdef bint evaluate(self, const real *solution, unsigned long long *seed) noexcept nogil
+    cdef bint is_firm(self, const real *solution, unsigned long long *seed) noexcept nogil
     cdef bint apply(self, const real *solution, real least, real *out) noexcept nogil
     # OUT out: the components of a cheap merger in one, and the other one on a group of neighbouring samples drawn at
     # random, by what the last look found. False: there are too few samples.

@@ -14,7 +14,7 @@ from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 
 from gopfast.mixtures.data.samples cimport PassBuffer, SampleSet
-from gopfast.mixtures.primal.tuning cimport EM_TURNS, FEWEST, LEFT, MEAN_TURNS, N_GROUPS, RADII
+from gopfast.mixtures.primal.tuning cimport EM_TURNS, FEWEST, FIRM, LEFT, MEAN_TURNS, N_GROUPS, RADII
 from gopfast.search.types cimport index, real
 
 
@@ -52,6 +52,7 @@ cdef class Moves:
         self.buffer = PassBuffer(K, d, F, family.n_each)
         self.raw, self.halves = np.zeros((K, 1 + F)), np.zeros((2 * K, 1 + F))
         self.mass, self.moments = np.zeros(K), np.zeros(K * F)
+        self.shared = np.zeros(max(1, family.n_shared))
         self.point, self.metric, self.drawn = np.zeros(family.n_connected), family.metric(), np.zeros(2 * d + 1)
         self.n_measured = <int> max(np.flatnonzero(self.metric), default=-1) + 1
         self.share, self.log_density = None, None
@@ -141,6 +142,36 @@ cdef class Moves:
                 if self.share[k, i] > 0:
                     self.add(i, self.data.samples.weights[i] * self.share[k, i], &self.raw[k, 0])
 
+    cdef void m_step_of_halves(self, const real *solution, int k, int other) noexcept nogil:
+        """The M step with the halves of component k in its slot and another's, which take part in what all share.
+
+        That is linear in the components' sums: with the halves and without the other, plus with all, less without it.
+        """
+        cdef int i, n = self.family.n_shared
+        cdef real e = solution[self.family.n_components + self.family.n_connected], mass
+        cdef real *shared = &self.point[0] + self.family.n_connected - n
+        if n:
+            self.m_step_from(solution)
+            memcpy(&self.shared[0], shared, n * sizeof(real))
+            mass, self.raw[other, 0] = self.raw[other, 0], 0
+            self.m_step_from(solution)
+            self.raw[other, 0] = mass
+            for i in range(n):
+                self.shared[i] -= shared[i]
+        self.restore(solution)
+        self.swap_in(k, other)
+        self.m_step(e)
+        self.swap_in(k, other)
+        if n:
+            for i in range(n):
+                shared[i] += self.shared[i]
+            self.family.keep_shared(shared)
+
+    cdef void m_step_from(self, const real *solution) noexcept nogil:
+        """The M step at `raw`, from the solution's own parameters."""
+        self.restore(solution)
+        self.m_step(solution[self.family.n_components + self.family.n_connected])
+
     cdef void restore(self, const real *solution) noexcept nogil:
         """The solution's own parameters and their costs."""
         cdef int K = self.family.n_components
@@ -196,17 +227,13 @@ cdef class Moves:
         cdef int K = self.family.n_components, other = (k + 1) % K, _turn, row = 2 * k
         cdef index n = self.data.n_samples, i
         cdef real W = self.data.total_weight, weight, first, second, top, gain = 0, share
-        cdef real e = solution[K + self.family.n_connected]
         cdef real kept[2]
         self.gains[k] = -INFINITY
         if not self.halve(k, seed):
             return
-        # The other slot is borrowed: its parameters play no part in what is summed here.
+        # The other slot is borrowed: its own parameters play no part in what is summed here.
         for _turn in range(EM_TURNS):
-            self.restore(solution)
-            self.swap_in(k, other)
-            self.m_step(e)
-            self.swap_in(k, other)
+            self.m_step_of_halves(solution, k, other)
             self.family.costs(&self.point[0], &self.buffer.costs)
             kept[0], kept[1] = log(self.halves[row, 0] / W), log(self.halves[row + 1, 0] / W)
             gain = 0
@@ -238,11 +265,12 @@ cdef class Moves:
         """What one component in place of two loses, about."""
         cdef int K = self.family.n_components, s
         cdef index n = self.data.n_samples, i
-        cdef real W = self.data.total_weight, loss = 0, own, left, weight, e = solution[K + self.family.n_connected]
+        cdef real W = self.data.total_weight, loss = 0, own, left, weight, mass = self.raw[j, 0]
         for s in range(1 + self.family.n_statistics):
             self.raw[k, s] += self.raw[j, s]
-        self.restore(solution)
-        self.m_step(e)
+        self.raw[j, 0] = 0  # without mass it is in no sum
+        self.m_step_from(solution)
+        self.raw[j, 0] = mass
         self.family.costs(&self.point[0], &self.buffer.costs)
         own = log(self.raw[k, 0] / W)
         for s in range(1 + self.family.n_statistics):
@@ -301,6 +329,18 @@ cdef class Moves:
             if self.partners[at] >= 0:
                 self.losses[at] = self.merge(solution, j, self.partners[at]) if self.raw[j, 0] > 0 else 0
         return found
+
+    cdef bint is_firm(self, const real *solution, unsigned long long *seed) noexcept nogil:
+        """Whether every merger loses far more than any split gains."""
+        cdef int K = self.family.n_components, at
+        cdef real loss = INFINITY
+        self.evaluate(solution, seed)
+        for at in range(2 * K):
+            loss = min(loss, self.losses[at])
+        for at in range(K):
+            if self.gains[at] > 0 and not self.gains[at] <= FIRM * loss:
+                return False
+        return loss > 0
 
     cdef bint apply(self, const real *solution, real least, real *out) noexcept nogil:
         """The best move not yet taken, which takes it off the list.

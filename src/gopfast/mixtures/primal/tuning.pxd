@@ -35,6 +35,18 @@ cdef extern from *:
     # from which on passes use all threads | samples | [1, inf) | not measured
     index PARTS_FROM "100000L"
 
+    # [agreement] When starts agree, so that the first local search of clusters that are told apart goes no deeper.
+
+    # independent starts, at least | starts | [1, inf) | docs/notebook/search.md
+    int AGREED_STARTS "10"
+    # of them that ended at the least end | part | (0, 1] | docs/notebook/search.md
+    real AGREED_PART "0.3"
+
+    # [moves] Whether a solution has its components where they belong.
+
+    # of what the cheapest merger loses, that the best split may gain | part | (0, 1] | docs/notebook/search.md
+    real FIRM "0.25"
+
     # [em] Steps of EM.
 
     # from a start on the summary, at most | steps | [1, inf) | not measured
@@ -65,6 +77,10 @@ cdef extern from *:
     real LEAST_OTHERS "1e-6"
 
     # [em] The first local search, where it goes deeper.
+
+    # ends that differ by less are one, where starts agree | of what runs of EM leave | [1, inf) |
+    # docs/notebook/search.md
+    real SAME_END "10.0"
 
     # connected variables from which on it does; with fewer the tree takes no more time itself | variables | [1, inf) |
     # not measured

@@ -272,6 +272,29 @@ NOISY_FIRST = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # a noise like one that is known says nothing new | relative | (0, inf) | not measured
 NOISY_APART = 0.5
 
+# [labels] Labels of a solution, and samples with noise.
+
+# from which on there is such a bound | samples | [100, inf) | not measured
+LABELLED_FEWEST = 5_000
+# up to which there is | samples | [1, inf) | argument: a pass takes a second
+LABELLED_LARGEST = 4_000_000
+# of samples with noise in a grid | columns | [1, 6] | argument: beyond grids of that noise are too large
+LABELLED_MOST_COLUMNS = 5
+# of a label's grid | corners | [1, inf) | argument: 160 megabytes, half a second
+LABELLED_MOST_NODES = 20_000_000
+# of noise, one after the other | units of the covariance within labels | (0, inf) | docs/notebook/shared_parameters.md
+LABELLED_VARIANCES = (0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018)
+# noises in vain, after which narrower ones are not tried | noises | [1, inf) | not measured
+LABELLED_IN_VAIN = 2
+# times that masses of the best noise's corners are given to neighbours in finer grids | times | [1, inf) |
+# docs/notebook/shared_parameters.md
+LABELLED_SMOOTHER = (2, 3)
+# by which slopes are chosen, about | samples | [100, inf) | argument: a mean over them is off by a hundredth of it
+LABELLED_SAMPLE = 20_000
+# of the labels' logarithms of shares given a sample with noise, that are tried | the normal distribution's | (0, inf) |
+# not measured
+LABELLED_SLOPES = (0.5, 0.7, 0.9, 1.1)
+
 # [coefficients] Between two values of a coefficient that all components share.
 
 # by which a slope is found that bounds best | halvings of its logarithm | [1, inf) | argument: any slope bounds (JS3),

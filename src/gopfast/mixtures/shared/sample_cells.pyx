@@ -9,7 +9,7 @@ Theory: (TF4) and (TF5) of docs/theory/factors.md.
 
 import numpy as np
 
-from libc.math cimport floor
+from libc.math cimport fabs, floor, log
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -188,3 +188,55 @@ def spread_of(const real[:, ::1] y, const real[::1] weights, const real[::1] low
                         part *= 1.0 - t[j]
                 mass[at] += part
     return masses, squares
+
+
+def smooth(real[::1] mass, const index[::1] sizes):
+    """
+    Give each line's neighbours a quarter of a corner's mass each, in place; none is to be at the ends.
+
+    Parameters
+    ----------
+    mass : ndarray, shape (product of the sizes,)
+        As of `spread_of`.
+    sizes : ndarray, shape (d,)
+    """
+    cdef index d = sizes.shape[0], j, i, k, block, total = mass.shape[0], inner, outer
+    cdef real own
+    cdef real *row
+    cdef real *after
+    if total == 0:
+        return
+    befores = np.empty(total // min(sizes))
+    cdef real[::1] before = befores
+    inner = total
+    with nogil:
+        for j in range(d):
+            inner //= sizes[j]
+            outer = total // (inner * sizes[j])
+            for block in range(outer):
+                before[:inner] = 0.0
+                for i in range(sizes[j]):
+                    row = &mass[(block * sizes[j] + i) * inner]
+                    if i + 1 < sizes[j]:
+                        after = row + inner
+                        for k in range(inner):
+                            own = row[k]
+                            row[k] = 0.5 * own + 0.25 * before[k] + 0.25 * after[k]
+                            before[k] = own
+                    else:
+                        for k in range(inner):
+                            row[k] = 0.5 * row[k] + 0.25 * before[k]
+
+
+def entropy_of(const real[::1] mass, real total):
+    """Return the sum of -p log p, p the parts that positive masses are of a total, and that of its terms' magnitudes."""
+    cdef index i
+    cdef real part, term, found = 0.0, size = 0.0
+    with nogil:
+        for i in range(mass.shape[0]):
+            if mass[i] > 0.0:
+                part = mass[i] / total
+                term = -part * log(part)
+                found += term
+                size += fabs(term)
+    return found, size

@@ -1,0 +1,327 @@
+"""
+A bound of mixtures of one covariance matrix by the labels of a solution and samples with noise, in closed form.
+
+With L the label of a sample, k its component and y the sample with noise,
+
+    R / W >= H(L) - H(L | y) + h(y | L) - log det (2 pi e (S / W + V)) / 2,
+
+V the noise's covariance. In units in which the covariance within labels is I, h(y | L) is nearly that of a normal
+distribution where samples are many and labels are clusters, whatever V is between two multiples of I: so V may be
+small where S is narrow and large where it is wide. What remains is a function of the eigenvalues of S, and that R is
+at most W log K says which of them there may be. There are no cells, and no searches.
+
+Theory: (TL1), (TL2) and (TL3) of docs/theory/labels.md.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gopfast.mixtures.families.axes import log_abs_det
+from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.sample_cells import entropy_of, smooth, spread_of
+from gopfast.mixtures.shared.tuning import (
+    LABELLED_FEWEST as FEWEST,
+    LABELLED_IN_VAIN as IN_VAIN,
+    LABELLED_LARGEST as LARGEST,
+    LABELLED_MOST_COLUMNS as MOST_COLUMNS,
+    LABELLED_MOST_NODES as MOST_NODES,
+    LABELLED_SAMPLE as SAMPLE,
+    LABELLED_SLOPES as SLOPES,
+    LABELLED_SMOOTHER as SMOOTHER,
+    LABELLED_VARIANCES as VARIANCES,
+)
+from gopfast.roundoff import ROUND
+
+LOG_2_PI_E = math.log(2.0 * math.pi) + 1.0
+
+
+def has_labels(family):
+    """Return whether there is such a bound of a `TiedFamily` that tells something."""
+    n, d = family.data.n_samples, family.n_columns
+    return family.n_components > 2 and FEWEST <= n <= LARGEST and d <= MOST_COLUMNS
+
+
+class Noisy(NamedTuple):
+    """Samples with noise: of variance `least` at most, in any direction, what their entropies within labels lack.
+
+    `proxy` is such that moments of exponentials of the noise are at most those of normal noise of that variance.
+    """
+
+    least: float
+    lack: float
+    proxy: float
+
+
+class LabelBound(Learner):
+    """
+    Lower bound of a mixture of one covariance matrix; it has a step for each noise.
+
+    Parameters
+    ----------
+    slices : MatrixSlices
+    solution : ndarray
+        An incumbent: components are labels.
+    limit : float
+        What is to be proved.
+    """
+
+    def __init__(self, slices, solution, limit):
+        self.slices, self.limit = slices, limit
+        self.solution, self.units = solution, None
+        self.tried = [(variance, 1) for variance in VARIANCES]
+        self.known = []  # noises
+        self.best, self.at, self.in_vain = -math.inf, None, 0
+
+    def step(self, deadline):
+        """Take the next noise; whether there are more."""
+        if self.units is None:
+            self.units = Units.of(self.slices, self.solution)
+            self._count(1 << len(self.slices.columns))
+            if self.units is None:
+                return False
+        variance, n_smoothed = self.tried.pop(0)
+        made = self.units.noise(variance, n_smoothed)
+        self._count(1 << len(self.slices.columns))
+        if made is None:
+            self.tried = [(least, times) for least, times in self.tried if times == 1 and least > variance]
+        else:
+            self.known.append(made)
+            self._raise(variance, n_smoothed)
+        return bool(self.tried) and self.lower < self.limit
+
+    def _raise(self, variance, n_smoothed):
+        """Take the best bound of the noises known, of which the narrowest limits eigenvalues for all."""
+        value = self.units.bound(self.known)
+        self.lower = max(self.lower, value)
+        if value > self.best:
+            self.best, self.at, self.in_vain = value, variance, 0
+        else:
+            self.in_vain += 1
+        if n_smoothed == 1 and (self.in_vain >= IN_VAIN or not self.tried) and self.at is not None:
+            self.tried = [(self.at, times) for times in SMOOTHER]
+
+    def _count(self, n_each):
+        """Count work on the samples, as if it were passes."""
+        n, K = len(self.slices.weights), self.slices.n_components
+        self.n_terms += n * n_each
+        self.n_passes += n_each // K
+
+
+class Units:
+    """
+    Samples by labels, in units in which the covariance within labels is about I.
+
+    Parameters
+    ----------
+    slices : MatrixSlices
+    labels : ndarray, shape (n,)
+    means : ndarray, shape (L, d)
+        Of the labels, about, in the coordinates z.
+    B : ndarray, shape (d, d)
+        To these units.
+    """
+
+    def __init__(self, slices, labels, means, B):
+        self.slices, self.weights, self.total = slices, slices.weights, slices.total
+        z, d = slices.columns, len(slices.columns)
+        self.x, self.means = B @ z, means @ B.T
+        off = np.abs(B) @ slices.off + (d + 4) * ROUND * (np.abs(B) @ np.abs(z))
+        self.off = math.sqrt(float((self.weights * np.square(off)).sum()) / self.total) * (1.0 + SLACK)
+        self.places = [np.flatnonzero(labels == label) for label in range(len(means))]
+        self.shares = np.array([math.fsum(self.weights[own]) for own in self.places]) / self.total
+        self.labels, self.d = labels, d
+        self.entropy = -math.fsum(self.shares * np.log(self.shares)) - SUM * d  # of the labels
+        within = np.zeros((d, d))
+        for own, mean in zip(self.places, self.means, strict=True):
+            apart = self.x[:, own] - mean[:, None]
+            within += (self.weights[own] * apart) @ apart.T
+        within /= self.total
+        # second moments about any means are at least the covariance
+        self.within = within + (2 * len(labels) + 64) * ROUND * float(np.trace(within)) * np.eye(d)
+        self.height = math.fsum([math.fsum(slices.fixed) / self.total, 0.5 * d, -log_abs_det(B), self.entropy])
+        self.magnitude = math.fsum(map(abs, slices.fixed)) / self.total + abs(log_abs_det(B)) + d + self.entropy
+        product = B @ B.T
+        values = np.linalg.eigvalsh(product) - 64 * d * ROUND * float(np.abs(product).sum())
+        least, _ = slices.within_range()
+        self.narrowest = max(0.0, least * float(values[0]) * (1.0 - SLACK))
+        # what lies between components has no more directions than this; in others all is as wide as the samples
+        self.rank = min(slices.n_components - 1, d)
+        self.others = np.maximum((1.0 - slices.eta) * values * (1.0 - SLACK), 0.0)[: d - self.rank]
+        self.unclear = {}  # by variance of noise: at least H(L | y)
+        self.steps = {}
+        self.few = slice(None, None, max(1, len(labels) // SAMPLE))
+
+    @staticmethod
+    def of(slices, solution):
+        """Return those of a solution's labels; None where samples of a label lie in a plane."""
+        z, weights, K = slices.columns, slices.weights, slices.n_components
+        means, A = slices.means_of(solution), slices.precision_of(solution)
+        own, far = np.zeros(z.shape[1], dtype=np.intp), np.full(z.shape[1], math.inf)
+        for k in range(K):
+            slope = A @ means[k]
+            cost = 0.5 * float(means[k] @ slope) - math.log(max(solution[k], 1e-300)) - slope @ z
+            nearer = cost < far
+            own[nearer], far[nearer] = k, cost[nearer]
+        used, labels = np.unique(own, return_inverse=True)
+        mass = np.bincount(labels, weights)
+        means = np.array([np.bincount(labels, weights * column) for column in z]).T / mass[:, None]
+        within = np.zeros((len(z), len(z)))
+        for label in range(len(used)):
+            apart = z[:, labels == label] - means[label][:, None]
+            within += (weights[labels == label] * apart) @ apart.T
+        values, vectors = np.linalg.eigh(within / slices.total)
+        if not values[0] > 1e-9 * values[-1]:
+            return None
+        return Units(slices, labels, means, (vectors / np.sqrt(values)).T)
+
+    def noise(self, variance, n_smoothed):
+        """Return noise of about a variance, by grids around each label; None where one is too large."""
+        d, step = self.d, math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
+        grids, far, n_nodes = [], np.zeros(d), 0.0
+        for own in self.places:
+            y = np.ascontiguousarray(self.x[:, own] / step)
+            low = y.min(axis=1) - (1.0 + n_smoothed)
+            sizes = (y.max(axis=1) - low).astype(np.intp) + 3 + n_smoothed
+            n_nodes = max(n_nodes, float(np.prod(sizes.astype(float))))
+            grids.append((y, low, sizes))
+            far = np.maximum(far, np.abs(low) + sizes)
+        if n_nodes > MOST_NODES:
+            return None
+        spread, entropy, size = np.zeros(d), [], 0.0
+        for (y, low, sizes), own, share in zip(grids, self.places, self.shares, strict=True):
+            mass, squares = spread_of(y, self.weights[own], low, sizes)
+            spread += squares
+            for _ in range(n_smoothed):
+                smooth(mass, sizes)
+            found, magnitude = entropy_of(mass, share * self.total)
+            # of masses, and of the sum of as many terms
+            summed = 8.0 * (len(own) + len(mass) + 128) * ROUND
+            entropy.append(share * (found - summed * (1.0 + magnitude)))
+            size += share * magnitude
+        added = spread / self.total * (1.0 + 4.0 * (len(self.labels) + 64) * ROUND) + 0.5 * n_smoothed + 1.0 / 12.0
+        whole = self.within + np.diag(step * step * added * (1.0 + SUM))
+        least = float((whole.diagonal() + np.abs(whole - np.diag(whole.diagonal())).sum(axis=1)).max()) - 1.0
+        least = least * (1.0 + SUM) + SUM
+        normal = 0.5 * d * (LOG_2_PI_E + math.log1p(least))
+        lack = normal - math.fsum(entropy) - d * math.log(step) + SUM * (normal + size + d * abs(math.log(step)))
+        # samples are where the grids and the units have them
+        off = self.off + 8 * ROUND * step * math.sqrt(float(np.square(far).sum())) * (1.0 + SLACK)
+        if not off < math.sqrt(least):
+            return None
+        lack += d * off / math.sqrt(least) * (1.0 + SLACK)
+        return Noisy(least, lack, step * step * (1.0 / 3.0 + 0.5 * n_smoothed) * (1.0 + SUM))
+
+    def bound(self, noises):
+        """Return the best bound of several noises, in nats, rounded down."""
+        K = self.slices.n_components
+        log_K = math.log(K) * (1.0 + SUM)
+        narrowest = max([self.narrowest, *(narrow(noise, log_K) for noise in noises)])
+        best, found = -math.inf, None
+        for noise in noises:
+            for variance in (noise.proxy, *VARIANCES_OF_WIDE):
+                if variance < noise.proxy:
+                    continue
+                value = self._value(noise, variance, narrowest, log_K, self._about(variance))
+                if value > best:
+                    best, found = value, (noise, variance)
+        if found is None:
+            return -math.inf
+        noise, variance = found
+        value = self._value(noise, variance, narrowest, log_K, self._unclear(variance))
+        return self.total * value - SUM * self.total * (abs(value) + 4.0 * self.magnitude)
+
+    def _value(self, noise, variance, narrowest, log_K, unclear):
+        """Return the bound per unit of weight by noise of this variance at most where S is wide."""
+        lost = noise.lack + unclear
+        wide = noise.least + max(0.0, variance - noise.proxy)
+        spare = 2.0 * max(0.0, log_K - self.entropy + lost)
+        most = 2.0 * (log_K + noise.lack)
+        return self.height - lost + least_sum(noise.least, wide, narrowest, spare, most, self.rank, self.others)
+
+    def _slopes(self, variance):
+        return [slope / (1.0 + variance) for slope in SLOPES]
+
+    def _about(self, variance):
+        """Return about what `_unclear` does, by some of the samples, and keep the best slope."""
+        if variance not in self.steps:
+            x, labels, weights = self.x[:, self.few], self.labels[self.few], self.weights[self.few]
+            found = [self._cross(x, labels, weights, variance, slope) for slope in self._slopes(variance)]
+            at = int(np.argmin(found))
+            self.steps[variance] = found[at], self._slopes(variance)[at]
+        return self.steps[variance][0]
+
+    def _unclear(self, variance):
+        """Return at least H(L | y) where moments of exponentials of the noise are those of a variance, at most."""
+        if variance not in self.unclear:
+            self._about(variance)
+            slope = self.steps[variance][1]
+            self.unclear[variance] = self._cross(self.x, self.labels, self.weights, variance, slope)
+        return self.unclear[variance]
+
+    def _cross(self, x, labels, weights, variance, slope):
+        """Return the mean over samples of the log of the mean, over noise, of one over a label's share of the whole."""
+        means = self.means
+        apart = np.square(means[:, None] - means).sum(axis=2)
+        constants = np.log(self.shares) - 0.5 * slope * np.square(means).sum(axis=1)
+        tilts = slope * (means @ x) + constants[:, None]
+        own = tilts[labels, np.arange(len(labels))]
+        ways = tilts - own + (0.5 * variance * slope * slope * (1.0 + SUM)) * apart[:, labels]
+        largest = ways.max(axis=0)
+        logs = largest + np.log(np.exp(ways - largest).sum(axis=0))
+        rounding = 64 * len(means) * ROUND * float(np.abs(tilts).max() + np.abs(constants).max() + 1.0)
+        rounding += SUM * slope * float(np.abs(means).sum(axis=1).max() * np.abs(x).max())
+        mean = float(weights @ logs) / float(weights.sum())
+        return mean + rounding + 4.0 * len(labels) * ROUND * float(np.abs(logs).max())
+
+
+VARIANCES_OF_WIDE = (0.12, 0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+def narrow(noise, log_K):
+    """Return what no eigenvalue is below, as components tell no more than log K nats of samples of a label."""
+    return (1.0 + noise.least) * math.exp(-2.0 * (log_K + noise.lack)) * (1.0 - SLACK) - noise.least * (1.0 + SLACK)
+
+
+def least_sum(least, wide, narrowest, spare, most, rank, others):
+    """
+    Return the least of the sum of log (s (1 + v) / (s + v)) / 2 over eigenvalues, rounded down.
+
+    Parameters
+    ----------
+    least, wide : float
+        v where s is below one, and above.
+    narrowest : float
+        No s is below it.
+    spare, most : float
+        The sum of a = log ((s + least) / (1 + least)) is at least minus `spare`, and of any of them at least minus `most`.
+    rank : int
+        So many s may be below one,
+    others : ndarray
+        and the others are at least these.
+    """
+    part = least / (1.0 + least)
+
+    def lost(a):
+        """What an eigenvalue of minus a loses, convex in a."""
+        inner = part * math.exp(min(a, 700.0))
+        return -0.5 * (math.log1p(-inner) + math.log1p(least)) if inner < 1.0 else math.inf
+
+    def gained(a):
+        """What an eigenvalue of a gains, concave in a."""
+        s = (1.0 + least) * math.exp(min(a, 700.0)) - least
+        return 0.5 * (math.log1p(wide) - math.log1p(wide / s))
+
+    farthest = max(0.0, math.log((1.0 + least) / (max(narrowest, 0.0) + least)) * (1.0 + SUM))
+    end = min(rank * farthest, most)
+    found = 0.0
+    # between these what is gained less what is lost is concave
+    for b in {min(b, end) for b in (spare, end, *(j * farthest for j in range(1, rank + 1)))}:
+        full = min(rank, int(b / farthest * (1.0 + SLACK))) if farthest > 0.0 else 0
+        rest = max(0.0, b - full * farthest)
+        of_rest = lost(rest) if full < rank else 0.0
+        found = min(found, gained(max(0.0, b - spare)) - full * (lost(farthest) if full else 0.0) - of_rest)
+    beyond = [lost(math.log((1.0 + least) / (s + least))) for s in others if s < 1.0]
+    return found - math.fsum(beyond) - SUM * (1.0 - found + math.fsum(beyond))

@@ -14,6 +14,7 @@ Theory: (TL1), (TL2) and (TL3) of docs/theory/labels.md.
 """
 
 import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -22,20 +23,23 @@ from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.sample_cells import entropy_of, smooth, spread_of
+from gopfast.mixtures.shared.slices import LOG_2_PI
 from gopfast.mixtures.shared.tuning import (
     LABELLED_FEWEST as FEWEST,
+    LABELLED_FLATTEST as FLATTEST,
     LABELLED_IN_VAIN as IN_VAIN,
     LABELLED_LARGEST as LARGEST,
     LABELLED_MOST_COLUMNS as MOST_COLUMNS,
     LABELLED_MOST_NODES as MOST_NODES,
+    LABELLED_NODES_A_SAMPLE as NODES_A_SAMPLE,
     LABELLED_SAMPLE as SAMPLE,
     LABELLED_SLOPES as SLOPES,
     LABELLED_SMOOTHER as SMOOTHER,
     LABELLED_VARIANCES as VARIANCES,
+    LABELLED_WIDE as WIDE,
+    REFINING,
 )
 from gopfast.roundoff import ROUND
-
-LOG_2_PI_E = math.log(2.0 * math.pi) + 1.0
 
 
 def has_labels(family):
@@ -73,35 +77,40 @@ class LabelBound(Learner):
         self.solution, self.units = solution, None
         self.tried = [(variance, 1) for variance in VARIANCES]
         self.known = []  # noises
-        self.best, self.at, self.in_vain = -math.inf, None, 0
+        self.at, self.in_vain = None, 0  # the best of them, and how many were no better since
 
     def step(self, deadline):
         """Take the next noise; whether there are more."""
         if self.units is None:
             self.units = Units.of(self.slices, self.solution)
             self._count(1 << len(self.slices.columns))
-            if self.units is None:
-                return False
+            return self.units is not None
+        if not self.tried:
+            now = time.monotonic()
+            self.slices.refine(now + REFINING * (deadline - now))
+            self.lower = max(self.lower, self.units.bound(self.known))
+            return False
         variance, n_smoothed = self.tried.pop(0)
         made = self.units.noise(variance, n_smoothed)
         self._count(1 << len(self.slices.columns))
-        if made is None:
-            self.tried = [(least, times) for least, times in self.tried if times == 1 and least > variance]
-        else:
+        if made is not None:
             self.known.append(made)
-            self._raise(variance, n_smoothed)
-        return bool(self.tried) and self.lower < self.limit
-
-    def _raise(self, variance, n_smoothed):
-        """Take the best bound of the noises known, of which the narrowest limits eigenvalues for all."""
-        value = self.units.bound(self.known)
-        self.lower = max(self.lower, value)
-        if value > self.best:
-            self.best, self.at, self.in_vain = value, variance, 0
-        else:
+            # the narrowest noise limits eigenvalues for all
+            value = self.units.bound(self.known)
             self.in_vain += 1
-        if n_smoothed == 1 and (self.in_vain >= IN_VAIN or not self.tried) and self.at is not None:
-            self.tried = [(self.at, times) for times in SMOOTHER]
+            if value > self.lower:
+                self.lower, self.at, self.in_vain = value, variance, 0
+        is_last = made is None or self.in_vain >= IN_VAIN or not self.tried
+        if is_last and n_smoothed == 1:
+            self.tried = [(self.at, times) for times in SMOOTHER if self.at is not None]
+        elif made is None:
+            self.tried = []
+        return (bool(self.tried) or self._is_wide()) and self.lower < self.limit
+
+    def _is_wide(self):
+        """Whether noises say nothing of how narrow eigenvalues may be, so that directions are to be looked for."""
+        log_K = math.log(self.slices.n_components)
+        return bool(self.known) and max(narrow(noise, log_K) for noise in self.known) < self.units.narrowest()
 
     def _count(self, n_each):
         """Count work on the samples, as if it were passes."""
@@ -133,7 +142,7 @@ class Units:
         self.places = [np.flatnonzero(labels == label) for label in range(len(means))]
         self.shares = np.array([math.fsum(self.weights[own]) for own in self.places]) / self.total
         self.labels, self.d = labels, d
-        self.entropy = -math.fsum(self.shares * np.log(self.shares)) - SUM * d  # of the labels
+        self.entropy = -math.fsum(self.shares * np.log(self.shares)) - SUM * len(means)  # of the labels
         within = np.zeros((d, d))
         for own, mean in zip(self.places, self.means, strict=True):
             apart = self.x[:, own] - mean[:, None]
@@ -145,8 +154,7 @@ class Units:
         self.magnitude = math.fsum(map(abs, slices.fixed)) / self.total + abs(log_abs_det(B)) + d + self.entropy
         product = B @ B.T
         values = np.linalg.eigvalsh(product) - 64 * d * ROUND * float(np.abs(product).sum())
-        least, _ = slices.within_range()
-        self.narrowest = max(0.0, least * float(values[0]) * (1.0 - SLACK))
+        self.flattest = max(0.0, float(values[0]))
         # what lies between components has no more directions than this; in others all is as wide as the samples
         self.rank = min(slices.n_components - 1, d)
         self.others = np.maximum((1.0 - slices.eta) * values * (1.0 - SLACK), 0.0)[: d - self.rank]
@@ -162,7 +170,9 @@ class Units:
         own, far = np.zeros(z.shape[1], dtype=np.intp), np.full(z.shape[1], math.inf)
         for k in range(K):
             slope = A @ means[k]
-            cost = 0.5 * float(means[k] @ slope) - math.log(max(solution[k], 1e-300)) - slope @ z
+            if not solution[k] > 0.0:
+                continue
+            cost = 0.5 * float(means[k] @ slope) - math.log(solution[k]) - slope @ z
             nearer = cost < far
             own[nearer], far[nearer] = k, cost[nearer]
         used, labels = np.unique(own, return_inverse=True)
@@ -173,7 +183,7 @@ class Units:
             apart = z[:, labels == label] - means[label][:, None]
             within += (weights[labels == label] * apart) @ apart.T
         values, vectors = np.linalg.eigh(within / slices.total)
-        if not values[0] > 1e-9 * values[-1]:
+        if not values[0] > FLATTEST * values[-1]:
             return None
         return Units(slices, labels, means, (vectors / np.sqrt(values)).T)
 
@@ -188,7 +198,7 @@ class Units:
             n_nodes = max(n_nodes, float(np.prod(sizes.astype(float))))
             grids.append((y, low, sizes))
             far = np.maximum(far, np.abs(low) + sizes)
-        if n_nodes > MOST_NODES:
+        if n_nodes > min(MOST_NODES, NODES_A_SAMPLE * len(self.labels)):
             return None
         spread, entropy, size = np.zeros(d), [], 0.0
         for (y, low, sizes), own, share in zip(grids, self.places, self.shares, strict=True):
@@ -203,9 +213,10 @@ class Units:
             size += share * magnitude
         added = spread / self.total * (1.0 + 4.0 * (len(self.labels) + 64) * ROUND) + 0.5 * n_smoothed + 1.0 / 12.0
         whole = self.within + np.diag(step * step * added * (1.0 + SUM))
-        least = float((whole.diagonal() + np.abs(whole - np.diag(whole.diagonal())).sum(axis=1)).max()) - 1.0
+        beside = np.abs(whole - np.diag(whole.diagonal())).sum(axis=1)
+        least = max(float((whole.diagonal() + beside).max()) - 1.0, float(added.max()) * step * step)
         least = least * (1.0 + SUM) + SUM
-        normal = 0.5 * d * (LOG_2_PI_E + math.log1p(least))
+        normal = 0.5 * d * (1.0 + LOG_2_PI + math.log1p(least))
         lack = normal - math.fsum(entropy) - d * math.log(step) + SUM * (normal + size + d * abs(math.log(step)))
         # samples are where the grids and the units have them
         off = self.off + 8 * ROUND * step * math.sqrt(float(np.square(far).sum())) * (1.0 + SLACK)
@@ -214,14 +225,18 @@ class Units:
         lack += d * off / math.sqrt(least) * (1.0 + SLACK)
         return Noisy(least, lack, step * step * (1.0 / 3.0 + 0.5 * n_smoothed) * (1.0 + SUM))
 
+    def narrowest(self):
+        """Return what no eigenvalue is below, as far as is known of all samples."""
+        return self.slices.within_range()[0] * self.flattest * (1.0 - SLACK)
+
     def bound(self, noises):
         """Return the best bound of several noises, in nats, rounded down."""
         K = self.slices.n_components
         log_K = math.log(K) * (1.0 + SUM)
-        narrowest = max([self.narrowest, *(narrow(noise, log_K) for noise in noises)])
+        narrowest = max(self.narrowest(), *(narrow(noise, log_K) for noise in noises))
         best, found = -math.inf, None
         for noise in noises:
-            for variance in (noise.proxy, *VARIANCES_OF_WIDE):
+            for variance in (noise.proxy, *WIDE):
                 if variance < noise.proxy:
                     continue
                 value = self._value(noise, variance, narrowest, log_K, self._about(variance))
@@ -275,9 +290,6 @@ class Units:
         rounding += SUM * slope * float(np.abs(means).sum(axis=1).max() * np.abs(x).max())
         mean = float(weights @ logs) / float(weights.sum())
         return mean + rounding + 4.0 * len(labels) * ROUND * float(np.abs(logs).max())
-
-
-VARIANCES_OF_WIDE = (0.12, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def narrow(noise, log_K):

@@ -1,11 +1,14 @@
 """What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
 
+# [shared, labels] What is looked for in all directions.
+
+# of the time, that making phi higher takes at most | part | (0, 1) | not measured
+REFINING = 0.4
+
 # [shared] A parameter that components share, fixed at a few values: lines.
 
 # where phi is less than the cost, so that a proof is not to be expected | lines | [2, inf) | not measured
 MOST_LINES = 60
-# of the time, that making phi higher takes at most | part | (0, 1) | not measured
-REFINING = 0.4
 # by which slopes differ there at least | relative | (0, 1) | not measured
 APART = 0.05
 # of a line's search | nodes | [1, inf) | not measured
@@ -275,15 +278,22 @@ NOISY_APART = 0.5
 # [labels] Labels of a solution, and samples with noise.
 
 # from which on there is such a bound | samples | [100, inf) | not measured
-LABELLED_FEWEST = 5_000
+LABELLED_FEWEST = 1_000
 # up to which there is | samples | [1, inf) | argument: a pass takes a second
 LABELLED_LARGEST = 4_000_000
+# eigenvalue of the covariance within labels, below which there is no such bound | the largest | (0, 1) | argument: units
+# of it would be known to a millionth, and a floor is wider
+LABELLED_FLATTEST = 1e-9
 # of samples with noise in a grid | columns | [1, 6] | argument: beyond grids of that noise are too large
 LABELLED_MOST_COLUMNS = 5
 # of a label's grid | corners | [1, inf) | argument: 160 megabytes, half a second
 LABELLED_MOST_NODES = 20_000_000
+# the same | a sample of all labels | [1, inf) | argument: of few samples nothing narrower is of use
+LABELLED_NODES_A_SAMPLE = 300
 # of noise, one after the other | units of the covariance within labels | (0, inf) | docs/notebook/shared_parameters.md
 LABELLED_VARIANCES = (0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018)
+# of noise where a covariance is wide, at most, beside that of all directions | the same | (0, inf) | not measured
+LABELLED_WIDE = (0.12, 0.25, 0.5, 1.0, 2.0, 4.0)
 # noises in vain, after which narrower ones are not tried | noises | [1, inf) | not measured
 LABELLED_IN_VAIN = 2
 # times that masses of the best noise's corners are given to neighbours in finer grids | times | [1, inf) |

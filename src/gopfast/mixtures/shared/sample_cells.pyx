@@ -4,7 +4,7 @@ Samples in the cells of a grid, and the moments of those that share one; or spre
 Groups of samples are made of them (`gathered`), and entropies of samples with noise (`noise`).
 A pass over many samples is made for every search of a known covariance, at coordinates of its own.
 
-Theory: (TF4) and (TF5) of docs/theory/factors.md.
+Theory: (TF4) and (TF5) of docs/theory/factors.md, (TL3) of docs/theory/labels.md.
 """
 
 import numpy as np

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gopfast.mixtures.families.axes import log_abs_det
-from gopfast.mixtures.learning.learner import Learner
+from gopfast.mixtures.families.scatter import least_within
+from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.sample_cells import entropy_of, smooth, spread_of
 from gopfast.mixtures.shared.slices import LOG_2_PI
@@ -30,13 +31,18 @@ from gopfast.mixtures.shared.tuning import (
     LABELLED_IN_VAIN as IN_VAIN,
     LABELLED_LARGEST as LARGEST,
     LABELLED_MOST_COLUMNS as MOST_COLUMNS,
+    LABELLED_MOST_DIRECTIONS as MOST_DIRECTIONS,
+    LABELLED_MOST_GROUPS as MOST_GROUPS,
     LABELLED_MOST_NODES as MOST_NODES,
+    LABELLED_MOST_TERMS as MOST_TERMS,
+    LABELLED_NARROW as NARROW,
     LABELLED_NODES_A_SAMPLE as NODES_A_SAMPLE,
     LABELLED_SAMPLE as SAMPLE,
     LABELLED_SLOPES as SLOPES,
     LABELLED_SMOOTHER as SMOOTHER,
     LABELLED_VARIANCES as VARIANCES,
     LABELLED_WIDE as WIDE,
+    LABELLED_WORTH as WORTH,
     REFINING,
 )
 from gopfast.roundoff import ROUND
@@ -77,6 +83,7 @@ class LabelBound(Learner):
         self.solution, self.units = solution, None
         self.tried = [(variance, 1) for variance in VARIANCES]
         self.known = []  # noises
+        self.looked = None  # in how many labels directions were looked for
         self.at, self.in_vain = None, 0  # the best of them, and how many were no better since
 
     def step(self, deadline):
@@ -86,10 +93,7 @@ class LabelBound(Learner):
             self._count(1 << len(self.slices.columns))
             return self.units is not None
         if not self.tried:
-            now = time.monotonic()
-            self.slices.refine(now + REFINING * (deadline - now))
-            self.lower = max(self.lower, self.units.bound(self.known))
-            return False
+            return self._look(deadline)
         variance, n_smoothed = self.tried.pop(0)
         made = self.units.noise(variance, n_smoothed)
         self._count(1 << len(self.slices.columns))
@@ -105,12 +109,28 @@ class LabelBound(Learner):
             self.tried = [(self.at, times) for times in SMOOTHER if self.at is not None]
         elif made is None:
             self.tried = []
-        return (bool(self.tried) or self._is_wide()) and self.lower < self.limit
+        return self.lower < self.limit and (bool(self.tried) or self._is_worth_looking())
 
-    def _is_wide(self):
-        """Whether noises say nothing of how narrow eigenvalues may be, so that directions are to be looked for."""
-        log_K = math.log(self.slices.n_components)
-        return bool(self.known) and max(narrow(noise, log_K) for noise in self.known) < self.units.narrowest()
+    def _look(self, deadline):
+        """Look for the least variance within components in all directions, at last within a label; whether to go on."""
+        units = self.units
+        if self.looked is None:
+            now = time.monotonic()
+            self.slices.refine(now + REFINING * (deadline - now))
+            self.looked = 0
+        else:
+            units.look(self.looked, end_of_step(deadline))
+            self.looked += 1
+        self._count(MOST_TERMS // len(self.slices.weights) + 1)
+        self.lower = max(self.lower, units.bound(self.known))
+        is_few = self.slices.n_components <= MOST_GROUPS and self.looked < len(units.places)
+        return is_few and self.lower < self.limit
+
+    def _is_worth_looking(self):
+        """Whether a good part of what is missing is due to eigenvalues that may be narrow, and no cells follow."""
+        if self.slices.has_factors or not self.known:
+            return False
+        return self.units.bound(self.known, NARROW) - self.lower > WORTH * (self.limit - self.lower)
 
     def _count(self, n_each):
         """Count work on the samples, as if it were passes."""
@@ -158,6 +178,8 @@ class Units:
         # what lies between components has no more directions than this; in others all is as wide as the samples
         self.rank = min(slices.n_components - 1, d)
         self.others = np.maximum((1.0 - slices.eta) * values * (1.0 - SLACK), 0.0)[: d - self.rank]
+        self.within_labels = np.zeros(len(means))  # least variances within components, in any direction
+        self.moved = 4 * d * ROUND * float(np.abs(self.x).max() + np.abs(self.means).max())  # about means
         self.unclear = {}  # by variance of noise: at least H(L | y)
         self.steps = {}
         self.few = slice(None, None, max(1, len(labels) // SAMPLE))
@@ -227,13 +249,24 @@ class Units:
 
     def narrowest(self):
         """Return what no eigenvalue is below, as far as is known of all samples."""
-        return self.slices.within_range()[0] * self.flattest * (1.0 - SLACK)
+        of_all = self.slices.within_range()[0] * self.flattest * (1.0 - SLACK)
+        # of x, which are off; squares within all are at least those within labels
+        root = math.sqrt(math.fsum(self.shares * self.within_labels)) * (1.0 - SLACK) - self.off - self.moved
+        return max(of_all, max(0.0, root) ** 2 * (1.0 - SLACK))
 
-    def bound(self, noises):
-        """Return the best bound of several noises, in nats, rounded down."""
+    def look(self, label, deadline):
+        """Look for the least variance within components of a label's samples, in any direction."""
+        own = self.places[label]
+        columns = np.ascontiguousarray(self.x[:, own] - self.means[label][:, None])
+        self.within_labels[label] = least_within(
+            columns, self.weights[own], self.slices.n_components, 1.0, MOST_DIRECTIONS, deadline, MOST_TERMS
+        )
+
+    def bound(self, noises, least=0.0):
+        """Return the best bound of several noises, in nats, rounded down; `least`: if no eigenvalue were below that."""
         K = self.slices.n_components
         log_K = math.log(K) * (1.0 + SUM)
-        narrowest = max(self.narrowest(), *(narrow(noise, log_K) for noise in noises))
+        narrowest = max(least, self.narrowest(), *(narrow(noise, log_K) for noise in noises))
         best, found = -math.inf, None
         for noise in noises:
             for variance in (noise.proxy, *WIDE):

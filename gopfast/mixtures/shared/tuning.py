@@ -299,6 +299,19 @@ LABELLED_IN_VAIN = 2
 # times that masses of the best noise's corners are given to neighbours in finer grids | times | [1, inf) |
 # docs/notebook/shared_parameters.md
 LABELLED_SMOOTHER = (2, 3)
+# per column and label, in which the least variance within components is looked for | directions | [0, inf) |
+# docs/notebook/shared_parameters.md
+LABELLED_MOST_DIRECTIONS = 2_000
+# the same, samples times directions | terms | [0, inf) | argument: a second
+LABELLED_MOST_TERMS = 40_000_000
+# of an eigenvalue: what it is hoped to be found | units of the covariance within labels | (0, 1) | argument: half of
+# the least variance within three groups of a normal cluster
+LABELLED_NARROW = 0.1
+# that such would gain, from where on it is looked for | part of what is missing | (0, 1) | not measured
+LABELLED_WORTH = 0.1
+# of components, for which it is | components | [1, inf) | argument: more cut a cluster so small that directions are too
+# many
+LABELLED_MOST_GROUPS = 4
 # by which slopes are chosen, about | samples | [100, inf) | argument: a mean over them is off by a hundredth of it
 LABELLED_SAMPLE = 20_000
 # of the labels' logarithms of shares given a sample with noise, that are tried | the normal distribution's | (0, inf) |

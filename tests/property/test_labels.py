@@ -144,11 +144,11 @@ def test_the_least_sum_is_attained(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_entropies_are_those_of_definitions(seed):
     rng = np.random.default_rng(seed)
-    d, n = int(rng.integers(1, 4)), int(rng.integers(1, 60))
+    d, n = 1 + seed % 4, int(rng.integers(1, 60))
     y, w = 2.0 * rng.standard_normal((d, n)), rng.uniform(0.1, 2.0, n)
     low = y.min(axis=1) - 2.0
     sizes = (y.max(axis=1) - low).astype(np.intp) + 4
-    mass, _ = spread_of(y, w, low, sizes)
+    mass, variances = spread_of(y, w, low, sizes)
     whole = mass.reshape(sizes).copy()
     for axis in range(d):
         whole = np.apply_along_axis(lambda line: np.convolve(line, [0.25, 0.5, 0.25], "same"), axis, whole)
@@ -156,7 +156,15 @@ def test_entropies_are_those_of_definitions(seed):
     assert mass == pytest.approx(whole.ravel(), abs=1e-15)
     assert mass.sum() == pytest.approx(w.sum())
     p = mass[mass > 0.0] / w.sum()
-    assert entropy_of(mass, w.sum()) == pytest.approx((-(p @ np.log(p)), np.abs(p * np.log(p)).sum()))
+    found, size, squares = entropy_of(y, w, low, sizes, 1, w.sum())
+    assert (found, size) == pytest.approx((-(p @ np.log(p)), np.abs(p * np.log(p)).sum()))
+    assert squares == pytest.approx(variances)
+    low, sizes = low - 1.0, sizes + 2
+    mass, _ = spread_of(y, w, low, sizes)
+    smooth(mass, sizes)
+    smooth(mass, sizes)
+    p = mass[mass > 0.0] / w.sum()
+    assert entropy_of(y, w, low, sizes, 2, w.sum())[0] == pytest.approx(-(p @ np.log(p)))
     smooth(np.empty(0), np.zeros(2, dtype=np.intp))
 
 

@@ -23,7 +23,7 @@ from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.sample_cells import entropy_of, smooth, spread_of
+from gopfast.mixtures.shared.sample_cells import entropy_of
 from gopfast.mixtures.shared.slices import LOG_2_PI
 from gopfast.mixtures.shared.tuning import (
     LABELLED_FEWEST as FEWEST,
@@ -95,7 +95,7 @@ class LabelBound(Learner):
         if not self.tried:
             return self._look(deadline)
         variance, n_smoothed = self.tried.pop(0)
-        made = self.units.noise(variance, n_smoothed)
+        made = self.units.noise(variance, n_smoothed, deadline)
         self._count(1 << len(self.slices.columns))
         if made is not None:
             self.known.append(made)
@@ -209,28 +209,27 @@ class Units:
             return None
         return Units(slices, labels, means, (vectors / np.sqrt(values)).T)
 
-    def noise(self, variance, n_smoothed):
-        """Return noise of about a variance, by grids around each label; None where one is too large."""
+    def noise(self, variance, n_smoothed, deadline=math.inf):
+        """Return noise of about a variance, by grids around each label; None where they are too large, or too late."""
         d, step = self.d, math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
         grids, far, n_nodes = [], np.zeros(d), 0.0
         for own in self.places:
             y = np.ascontiguousarray(self.x[:, own] / step)
             low = y.min(axis=1) - (1.0 + n_smoothed)
             sizes = (y.max(axis=1) - low).astype(np.intp) + 3 + n_smoothed
-            n_nodes = max(n_nodes, float(np.prod(sizes.astype(float))))
+            n_nodes += float(np.prod(sizes.astype(float)))
             grids.append((y, low, sizes))
             far = np.maximum(far, np.abs(low) + sizes)
         if n_nodes > min(MOST_NODES, NODES_A_SAMPLE * len(self.labels)):
             return None
         spread, entropy, size = np.zeros(d), [], 0.0
         for (y, low, sizes), own, share in zip(grids, self.places, self.shares, strict=True):
-            mass, squares = spread_of(y, self.weights[own], low, sizes)
+            if time.monotonic() > deadline:
+                return None
+            found, magnitude, squares = entropy_of(y, self.weights[own], low, sizes, n_smoothed, share * self.total)
             spread += squares
-            for _ in range(n_smoothed):
-                smooth(mass, sizes)
-            found, magnitude = entropy_of(mass, share * self.total)
             # of masses, and of the sum of as many terms
-            summed = 8.0 * (len(own) + len(mass) + 128) * ROUND
+            summed = 8.0 * (len(own) + float(np.prod(sizes.astype(float))) + 128.0) * ROUND
             entropy.append(share * (found - summed * (1.0 + magnitude)))
             size += share * magnitude
         added = spread / self.total * (1.0 + 4.0 * (len(self.labels) + 64) * ROUND) + 0.5 * n_smoothed + 1.0 / 12.0

@@ -286,10 +286,10 @@ LABELLED_LARGEST = 4_000_000
 LABELLED_FLATTEST = 1e-9
 # of samples with noise in a grid | columns | [1, 6] | argument: beyond grids of that noise are too large
 LABELLED_MOST_COLUMNS = 5
-# of a label's grid | corners | [1, inf) | argument: 160 megabytes, half a second
-LABELLED_MOST_NODES = 20_000_000
-# the same | a sample of all labels | [1, inf) | argument: of few samples nothing narrower is of use
-LABELLED_NODES_A_SAMPLE = 300
+# of all labels' grids | corners | [1, inf) | argument: they take a second or two
+LABELLED_MOST_NODES = 150_000_000
+# the same | a sample | [1, inf) | argument: of few samples nothing narrower is of use
+LABELLED_NODES_A_SAMPLE = 3_000
 # of noise, one after the other | units of the covariance within labels | (0, inf) | docs/notebook/shared_parameters.md
 LABELLED_VARIANCES = (0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018)
 # of noise where a covariance is wide, at most, beside that of all directions | the same | (0, inf) | not measured

@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from gopfast.mixtures.primal.em import MixturePrimal
+from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.sample_cells import entropy_of, smooth, spread_of
+from gopfast.search.search import Search
 from support.tied_bounds import in_lines, told
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.primal.em import MixturePrimal
-from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.labels import LabelBound, Noisy, Units, least_sum, narrow
-from gopfast.search.search import Search
 
 
 def clusters_of(rng, n, d, K, apart=6.0):

@@ -26,6 +26,7 @@ from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.sample_cells import entropy_of
 from gopfast.mixtures.shared.slices import LOG_2_PI
 from gopfast.mixtures.shared.tuning import (
+    LABELLED_CHUNK as CHUNK,
     LABELLED_FEWEST as FEWEST,
     LABELLED_FLATTEST as FLATTEST,
     LABELLED_IN_VAIN as IN_VAIN,
@@ -49,7 +50,7 @@ from gopfast.roundoff import ROUND
 
 
 def has_labels(family):
-    """Return whether there is such a bound of a `TiedFamily` that tells something."""
+    """Return whether a `TiedFamily` has such a bound: of many samples in a few columns."""
     n, d = family.data.n_samples, family.n_columns
     return family.n_components > 2 and FEWEST <= n <= LARGEST and d <= MOST_COLUMNS
 
@@ -181,7 +182,7 @@ class Units:
         self.within_labels = np.zeros(len(means))  # least variances within components, in any direction
         self.moved = 4 * d * ROUND * float(np.abs(self.x).max() + np.abs(self.means).max())  # about means
         self.unclear = {}  # by variance of noise: at least H(L | y)
-        self.steps = {}
+        self.chosen = {}  # the same of some of the samples, about, and the best slope
         self.few = slice(None, None, max(1, len(labels) // SAMPLE))
 
     @staticmethod
@@ -293,18 +294,18 @@ class Units:
 
     def _about(self, variance):
         """Return about what `_unclear` does, by some of the samples, and keep the best slope."""
-        if variance not in self.steps:
+        if variance not in self.chosen:
             x, labels, weights = self.x[:, self.few], self.labels[self.few], self.weights[self.few]
             found = [self._cross(x, labels, weights, variance, slope) for slope in self._slopes(variance)]
             at = int(np.argmin(found))
-            self.steps[variance] = found[at], self._slopes(variance)[at]
-        return self.steps[variance][0]
+            self.chosen[variance] = found[at], self._slopes(variance)[at]
+        return self.chosen[variance][0]
 
     def _unclear(self, variance):
         """Return at least H(L | y) where moments of exponentials of the noise are those of a variance, at most."""
         if variance not in self.unclear:
             self._about(variance)
-            slope = self.steps[variance][1]
+            slope = self.chosen[variance][1]
             self.unclear[variance] = self._cross(self.x, self.labels, self.weights, variance, slope)
         return self.unclear[variance]
 
@@ -313,15 +314,19 @@ class Units:
         means = self.means
         apart = np.square(means[:, None] - means).sum(axis=2)
         constants = np.log(self.shares) - 0.5 * slope * np.square(means).sum(axis=1)
-        tilts = slope * (means @ x) + constants[:, None]
-        own = tilts[labels, np.arange(len(labels))]
-        ways = tilts - own + (0.5 * variance * slope * slope * (1.0 + SUM)) * apart[:, labels]
-        largest = ways.max(axis=0)
-        logs = largest + np.log(np.exp(ways - largest).sum(axis=0))
-        rounding = 64 * len(means) * ROUND * float(np.abs(tilts).max() + np.abs(constants).max() + 1.0)
+        beside = 0.5 * variance * slope * slope * (1.0 + SUM) * apart
+        sums, largest, tilted = [], 0.0, float(np.abs(constants).max())
+        for first in range(0, len(labels), CHUNK):
+            part = slice(first, first + CHUNK)
+            tilts, own = slope * (means @ x[:, part]) + constants[:, None], labels[part]
+            ways = tilts - tilts[own, np.arange(len(own))] + beside[:, own]
+            most = ways.max(axis=0)
+            logs = most + np.log(np.exp(ways - most).sum(axis=0))
+            sums.append(float(weights[part] @ logs))
+            largest, tilted = max(largest, float(np.abs(logs).max())), max(tilted, float(np.abs(tilts).max()))
+        rounding = 64 * len(means) * ROUND * (2.0 * tilted + largest + 1.0) + 4.0 * len(labels) * ROUND * largest
         rounding += SUM * slope * float(np.abs(means).sum(axis=1).max() * np.abs(x).max())
-        mean = float(weights @ logs) / float(weights.sum())
-        return mean + rounding + 4.0 * len(labels) * ROUND * float(np.abs(logs).max())
+        return math.fsum(sums) / math.fsum(weights) + rounding
 
 
 def narrow(noise, log_K):
@@ -340,7 +345,7 @@ def least_sum(least, wide, narrowest, spare, most, rank, others):
     narrowest : float
         No s is below it.
     spare, most : float
-        The sum of a = log ((s + least) / (1 + least)) is at least minus `spare`, and of any of them at least minus `most`.
+        The sum of a = log ((s + least) / (1 + least)) is at least minus `spare`, that of any of them minus `most`.
     rank : int
         So many s may be below one,
     others : ndarray
@@ -349,12 +354,12 @@ def least_sum(least, wide, narrowest, spare, most, rank, others):
     part = least / (1.0 + least)
 
     def lost(a):
-        """What an eigenvalue of minus a loses, convex in a."""
-        inner = part * math.exp(min(a, 700.0))
+        """Return what an eigenvalue of minus a loses, convex in a."""
+        inner = part * math.exp(min(a, 700.0)) * (1.0 + SUM)
         return -0.5 * (math.log1p(-inner) + math.log1p(least)) if inner < 1.0 else math.inf
 
     def gained(a):
-        """What an eigenvalue of a gains, concave in a."""
+        """Return what an eigenvalue of a gains, concave in a."""
         s = (1.0 + least) * math.exp(min(a, 700.0)) - least
         return 0.5 * (math.log1p(wide) - math.log1p(wide / s))
 

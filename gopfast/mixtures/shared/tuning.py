@@ -281,8 +281,8 @@ NOISY_APART = 0.5
 LABELLED_FEWEST = 1_000
 # up to which there is | samples | [1, inf) | argument: a pass takes a second
 LABELLED_LARGEST = 4_000_000
-# eigenvalue of the covariance within labels, below which there is no such bound | the largest | (0, 1) | argument: units
-# of it would be known to a millionth, and a floor is wider
+# eigenvalue of the covariance within labels, below which there is no such bound | the largest | (0, 1) | argument:
+# units of it would be known to a millionth, and a floor is wider
 LABELLED_FLATTEST = 1e-9
 # of samples with noise in a grid | columns | [1, 6] | argument: beyond grids of that noise are too large
 LABELLED_MOST_COLUMNS = 5
@@ -312,6 +312,8 @@ LABELLED_WORTH = 0.1
 # of components, for which it is | components | [1, inf) | argument: more cut a cluster so small that directions are too
 # many
 LABELLED_MOST_GROUPS = 4
+# at a time, where labels are looked at | samples | [1, inf) | argument: some megabytes
+LABELLED_CHUNK = 65_536
 # by which slopes are chosen, about | samples | [100, inf) | argument: a mean over them is off by a hundredth of it
 LABELLED_SAMPLE = 20_000
 # of the labels' logarithms of shares given a sample with noise, that are tried | the normal distribution's | (0, inf) |

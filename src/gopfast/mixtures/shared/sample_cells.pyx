@@ -233,7 +233,8 @@ def smooth(real[::1] mass, const index[::1] sizes):
 
 
 def entropy_of(
-    const real[:, ::1] y, const real[::1] weights, const real[::1] low, const index[::1] sizes, int n_smoothed, real total,
+    const real[:, ::1] y, const real[::1] weights, const real[::1] low, const index[::1] sizes, int n_smoothed,
+    real total,
 ):
     """
     Return the entropy of the corners of a grid, of which samples are spread over those of their cells, and smoothed.
@@ -259,7 +260,7 @@ def entropy_of(
         As of `spread_of`.
     """
     cdef index d = y.shape[0], n = y.shape[1], i, j, k, s, place, at, done = 0, plane = 1
-    cdef int mask, n_corners = 1 << (d - 1), m
+    cdef int mask, n_corners = 1 << (d - 1), m, _m
     cdef real part, upper, term, found = 0.0, size = 0.0
     for j in range(1, d):
         plane *= sizes[j]
@@ -297,7 +298,7 @@ def entropy_of(
                     own[at] += part * (1.0 - t[0])
                     next_one[at] += upper
                 done += 1
-            for m in range(n_smoothed):
+            for _m in range(n_smoothed):
                 if d > 1:
                     take_to_neighbours(own, &sizes[1], d - 1, plane, &before[0])
             for m in range(n_smoothed):     # along the first coordinate: of the last two planes and this one

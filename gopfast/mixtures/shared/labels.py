@@ -31,6 +31,7 @@ from gopfast.mixtures.shared.tuning import (
     LABELLED_FLATTEST as FLATTEST,
     LABELLED_IN_VAIN as IN_VAIN,
     LABELLED_LARGEST as LARGEST,
+    LABELLED_LOOKED_FROM as LOOKED_FROM,
     LABELLED_MOST_COLUMNS as MOST_COLUMNS,
     LABELLED_MOST_DIRECTIONS as MOST_DIRECTIONS,
     LABELLED_MOST_GROUPS as MOST_GROUPS,
@@ -129,7 +130,7 @@ class LabelBound(Learner):
 
     def _is_worth_looking(self):
         """Whether a good part of what is missing is due to eigenvalues that may be narrow, and no cells follow."""
-        if self.slices.has_factors or not self.known:
+        if self.slices.has_factors or len(self.slices.weights) < LOOKED_FROM or not self.known:
             return False
         return self.units.bound(self.known, NARROW) - self.lower > WORTH * (self.limit - self.lower)
 

@@ -299,6 +299,9 @@ LABELLED_IN_VAIN = 2
 # times that masses of the best noise's corners are given to neighbours in finer grids | times | [1, inf) |
 # docs/notebook/shared_parameters.md
 LABELLED_SMOOTHER = (2, 3)
+# from which on the least variance within components is looked for | samples | [1, inf) | argument: of fewer lines say
+# more by then
+LABELLED_LOOKED_FROM = 4_000
 # per column and label, in which the least variance within components is looked for | directions | [0, inf) |
 # docs/notebook/shared_parameters.md
 LABELLED_MOST_DIRECTIONS = 2_000

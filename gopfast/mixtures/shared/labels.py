@@ -238,11 +238,12 @@ class Units:
         whole = self.within + np.diag(step * step * added * (1.0 + SUM))
         beside = np.abs(whole - np.diag(whole.diagonal())).sum(axis=1)
         least = max(float((whole.diagonal() + beside).max()) - 1.0, float(added.max()) * step * step)
-        least = least * (1.0 + SUM) + SUM
+        # samples are where the grids and the units have them
+        moved = 8 * ROUND * step * math.sqrt(float(np.square(far).sum())) * (1.0 + SLACK)
+        least = least * (1.0 + SUM) + SUM + moved * (2.0 * math.sqrt(float(np.trace(whole))) + moved)
         normal = 0.5 * d * (1.0 + LOG_2_PI + math.log1p(least))
         lack = normal - math.fsum(entropy) - d * math.log(step) + SUM * (normal + size + d * abs(math.log(step)))
-        # samples are where the grids and the units have them
-        off = self.off + 8 * ROUND * step * math.sqrt(float(np.square(far).sum())) * (1.0 + SLACK)
+        off = self.off + moved
         if not off < math.sqrt(least):
             return None
         lack += d * off / math.sqrt(least) * (1.0 + SLACK)

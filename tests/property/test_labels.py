@@ -89,14 +89,17 @@ def test_components_tell_no_more_of_labels_than_they_may(seed):
     d, K = 2 + seed % 3, 3
     units = units_of(rng, 1000, d, K)
     noise = units.noise(0.2, 1)
-    unclear = units._unclear(1.0)
+    unclear, before = units._unclear(1.0), units.narrowest()
+    for label in range(K if seed % 3 == 0 else 0):
+        units.look(label, math.inf)
+    assert units.narrowest() > before or seed % 3
     for _ in range(12):
         _, scatter = parts_of(responsibilities_of(rng, units.x, K), units.x, units.weights)
         values = np.linalg.eigvalsh(scatter)
         a = np.log((values + noise.least) / (1.0 + noise.least))
         assert 0.5 * np.cumsum(a).min() >= -math.log(K) - noise.lack
         assert 0.5 * a.sum() >= units.entropy - unclear - noise.lack - math.log(K)
-        assert values[0] >= narrow(noise, math.log(K))
+        assert values[0] >= max(narrow(noise, math.log(K)), units.narrowest())
         assert (values[K - 1 :] >= units.others - 1e-9).all()
 
 

@@ -34,6 +34,7 @@ from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, 
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
 from gopfast.mixtures.shared.gathered import are_gathered
+from gopfast.mixtures.shared.labels import LabelBound, has_labels
 from gopfast.mixtures.shared.noise import is_noisy
 from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
@@ -543,6 +544,25 @@ class Groups(Early):
         )
 
 
+class Labels(Early):
+    """Labels of the incumbent, and samples with noise."""
+
+    name, theory = "labels", "(TL1)"
+    what = "bounds one covariance matrix of many samples in closed form, by entropies of clusters' samples with noise"
+    hands_over, back_off = ("floor",), "from the first node on, until narrower noise gains nothing"
+
+    @staticmethod
+    def suits(plan):
+        """Of one covariance matrix of a few columns, for three components and more."""
+        return _is_tied(plan.family) and has_labels(plan.family)
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("entropies of clusters' samples with noise are taken")
+        return LabelBound(plan.family.slices() if plan.slices is None else plan.slices, solution, limit)
+
+
 class CellCuts(Mechanism):
     """Bound tightening by the cells that prices leave."""
 
@@ -780,7 +800,7 @@ MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
-    HittingSets, Raised, Hull, Cover, Groups, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
+    HittingSets, Raised, Hull, Cover, Groups, Labels, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
     SharedParameters, Factors, RoughPrices, Gathered, Noisy, Simplices, ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
@@ -808,12 +828,16 @@ def is_priced_at_once(plan, parameters):
 
 def has_groups(plan):
     """Return whether searches of a fixed covariance matrix are of groups of samples, which are few of any number."""
-    from gopfast.mixtures.families.tied import TiedFamily  # where there is such a family it is loaded
-
     needed = {Factors.name, RoughPrices.name, Gathered.name, Pricing.name, Groups.name}
-    if not isinstance(plan.family, TiedFamily) or plan.without & needed:
+    if not _is_tied(plan.family) or plan.without & needed:
         return False
     return is_factored(plan.family) and are_gathered(plan.family.data)
+
+
+def _is_tied(family):
+    from gopfast.mixtures.families.tied import TiedFamily  # where there is such a family it is loaded
+
+    return isinstance(family, TiedFamily)
 
 
 def is_few(plan):

@@ -21,7 +21,7 @@ import numpy as np
 
 from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.sample_cells import spread_of
+from gopfast.mixtures.shared.sample_cells import smooth, spread_of
 from gopfast.mixtures.shared.tuning import (
     NOISE_FROM as FROM,
     NOISE_LEAST as LEAST,
@@ -209,13 +209,7 @@ def noise_of(slices, places, covariance):
 
 
 def smoothed(mass):
-    """Return masses of corners, of which each line's neighbours have a quarter each; none are at the ends."""
-    for axis in range(mass.ndim):
-        padded = np.zeros([size + 2 * (axis == j) for j, size in enumerate(mass.shape)])
-        inner = np.moveaxis(padded, axis, 0)
-        own = np.moveaxis(mass, axis, 0)
-        inner[1:-1] = 0.5 * own
-        inner[2:] += 0.25 * own
-        inner[:-2] += 0.25 * own
-        mass = padded
+    """Return masses of corners, of which each line's neighbours have a quarter each, with one more at every end."""
+    mass = np.pad(mass, 1)
+    smooth(mass.reshape(-1), np.array(mass.shape, dtype=np.intp))
     return mass

@@ -1,11 +1,14 @@
 """What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
 
+# [shared, labels] What is looked for in all directions.
+
+# of the time, that making phi higher takes at most | part | (0, 1) | not measured
+REFINING = 0.4
+
 # [shared] A parameter that components share, fixed at a few values: lines.
 
 # where phi is less than the cost, so that a proof is not to be expected | lines | [2, inf) | not measured
 MOST_LINES = 60
-# of the time, that making phi higher takes at most | part | (0, 1) | not measured
-REFINING = 0.4
 # by which slopes differ there at least | relative | (0, 1) | not measured
 APART = 0.05
 # of a line's search | nodes | [1, inf) | not measured
@@ -271,6 +274,54 @@ NOISY = 0.5
 NOISY_FIRST = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # a noise like one that is known says nothing new | relative | (0, inf) | not measured
 NOISY_APART = 0.5
+
+# [labels] Labels of a solution, and samples with noise.
+
+# from which on there is such a bound | samples | [100, inf) | not measured
+LABELLED_FEWEST = 1_000
+# up to which there is | samples | [1, inf) | argument: a pass takes a second
+LABELLED_LARGEST = 4_000_000
+# eigenvalue of the covariance within labels, below which there is no such bound | the largest | (0, 1) | argument:
+# units of it would be known to a millionth, and a floor is wider
+LABELLED_FLATTEST = 1e-9
+# of samples with noise in a grid | columns | [1, 6] | argument: beyond grids of that noise are too large
+LABELLED_MOST_COLUMNS = 5
+# of all labels' grids | corners | [1, inf) | argument: they take a second or two
+LABELLED_MOST_NODES = 150_000_000
+# the same | a sample | [1, inf) | argument: of few samples nothing narrower is of use
+LABELLED_NODES_A_SAMPLE = 3_000
+# of noise, one after the other | units of the covariance within labels | (0, inf) | docs/notebook/shared_parameters.md
+LABELLED_VARIANCES = (0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018)
+# of noise where a covariance is wide, at most, beside that of all directions | the same | (0, inf) | not measured
+LABELLED_WIDE = (0.12, 0.25, 0.5, 1.0, 2.0, 4.0)
+# noises in vain, after which narrower ones are not tried | noises | [1, inf) | not measured
+LABELLED_IN_VAIN = 2
+# times that masses of the best noise's corners are given to neighbours in finer grids | times | [1, inf) |
+# docs/notebook/shared_parameters.md
+LABELLED_SMOOTHER = (2, 3)
+# from which on the least variance within components is looked for | samples | [1, inf) | argument: of fewer lines say
+# more by then
+LABELLED_LOOKED_FROM = 4_000
+# per column and label, in which the least variance within components is looked for | directions | [0, inf) |
+# docs/notebook/shared_parameters.md
+LABELLED_MOST_DIRECTIONS = 2_000
+# the same, samples times directions | terms | [0, inf) | argument: a second
+LABELLED_MOST_TERMS = 40_000_000
+# of an eigenvalue: what it is hoped to be found | units of the covariance within labels | (0, 1) | argument: half of
+# the least variance within three groups of a normal cluster
+LABELLED_NARROW = 0.1
+# that such would gain, from where on it is looked for | part of what is missing | (0, 1) | not measured
+LABELLED_WORTH = 0.1
+# of components, for which it is | components | [1, inf) | argument: more cut a cluster so small that directions are too
+# many
+LABELLED_MOST_GROUPS = 4
+# at a time, where labels are looked at | samples | [1, inf) | argument: some megabytes
+LABELLED_CHUNK = 65_536
+# by which slopes are chosen, about | samples | [100, inf) | argument: a mean over them is off by a hundredth of it
+LABELLED_SAMPLE = 20_000
+# of the labels' logarithms of shares given a sample with noise, that are tried | the normal distribution's | (0, inf) |
+# not measured
+LABELLED_SLOPES = (0.5, 0.7, 0.9, 1.1)
 
 # [coefficients] Between two values of a coefficient that all components share.
 

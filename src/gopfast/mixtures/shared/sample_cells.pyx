@@ -4,12 +4,12 @@ Samples in the cells of a grid, and the moments of those that share one; or spre
 Groups of samples are made of them (`gathered`), and entropies of samples with noise (`noise`).
 A pass over many samples is made for every search of a known covariance, at coordinates of its own.
 
-Theory: (TF4) and (TF5) of docs/theory/factors.md.
+Theory: (TF4) and (TF5) of docs/theory/factors.md, (TL3) of docs/theory/labels.md.
 """
 
 import numpy as np
 
-from libc.math cimport floor
+from libc.math cimport fabs, floor, log
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -188,3 +188,132 @@ def spread_of(const real[:, ::1] y, const real[::1] weights, const real[::1] low
                         part *= 1.0 - t[j]
                 mass[at] += part
     return masses, squares
+
+
+cdef void take_to_neighbours(real *mass, const index *sizes, index d, index total, real *before) noexcept nogil:
+    """Smooth masses of corners in place, of `total` of them; `before` is room for all but the corners of a line."""
+    cdef index j, i, k, block, inner = total, outer
+    cdef real own
+    cdef real *row
+    cdef real *after
+    for j in range(d):
+        inner //= sizes[j]
+        outer = total // (inner * sizes[j])
+        for block in range(outer):
+            for k in range(inner):
+                before[k] = 0.0
+            for i in range(sizes[j]):
+                row = &mass[(block * sizes[j] + i) * inner]
+                after = row + inner
+                if i + 1 < sizes[j]:
+                    for k in range(inner):
+                        own = row[k]
+                        row[k] = 0.5 * own + 0.25 * before[k] + 0.25 * after[k]
+                        before[k] = own
+                else:
+                    for k in range(inner):
+                        row[k] = 0.5 * row[k] + 0.25 * before[k]
+
+
+def smooth(real[::1] mass, const index[::1] sizes):
+    """
+    Give each line's neighbours a quarter of a corner's mass each, in place; none is to be at the ends.
+
+    Parameters
+    ----------
+    mass : ndarray, shape (product of the sizes,)
+        As of `spread_of`.
+    sizes : ndarray, shape (d,)
+    """
+    befores = np.empty(mass.shape[0])
+    cdef real[::1] before = befores
+    if mass.shape[0]:
+        with nogil:
+            take_to_neighbours(&mass[0], &sizes[0], sizes.shape[0], mass.shape[0], &before[0])
+
+
+def entropy_of(
+    const real[:, ::1] y, const real[::1] weights, const real[::1] low, const index[::1] sizes, int n_smoothed,
+    real total,
+):
+    """
+    Return the entropy of the corners of a grid, of which samples are spread over those of their cells, and smoothed.
+
+    There are never more masses at once than those of a few planes of the first coordinate.
+
+    Parameters
+    ----------
+    y, weights, low, sizes
+        As of `spread_of`; no mass is to come to the ends.
+    n_smoothed : int
+        Times, 1 or more, that neighbours are given masses as by `smooth`.
+    total : float
+        The weights' sum.
+
+    Returns
+    -------
+    entropy : float
+        The sum of -p log p, p the masses' parts of the total.
+    size : float
+        That of its terms' magnitudes.
+    variances : ndarray, shape (d,)
+        As of `spread_of`.
+    """
+    cdef index d = y.shape[0], n = y.shape[1], i, j, k, s, place, at, done = 0, plane = 1
+    cdef int mask, n_corners = 1 << (d - 1), m, _m
+    cdef real part, upper, term, found = 0.0, size = 0.0
+    for j in range(1, d):
+        plane *= sizes[j]
+    squares, parts, strides = np.zeros(d), np.empty(d), np.ones(d, dtype=np.intp)
+    orders = np.argsort(np.floor(np.asarray(y[0]) - low[0]), kind="stable")
+    # the plane that samples are spread over, the next one, and two of each time that masses are smoothed
+    kept, befores = np.zeros((2 + 2 * n_smoothed, plane)), np.empty(plane)
+    cdef real[::1] square = squares, t = parts, before = befores
+    cdef index[::1] stride = strides, order = orders
+    cdef real[:, ::1] planes = kept
+    cdef real *own = &planes[0, 0]
+    cdef real *next_one = &planes[1, 0]
+    cdef real *last
+    cdef real *older
+    for j in range(d - 2, 0, -1):
+        stride[j] = stride[j + 1] * sizes[j + 1]
+    with nogil:
+        for s in range(sizes[0] + n_smoothed):
+            while done < n and floor(y[0, order[done]] - low[0]) == s:
+                i, place = order[done], 0
+                for j in range(d):
+                    part = y[j, i] - low[j]
+                    t[j] = part - floor(part)
+                    if j:
+                        place += stride[j] * <index> floor(part)
+                    square[j] += weights[i] * t[j] * (1.0 - t[j])
+                for mask in range(n_corners):
+                    part, at = weights[i], place
+                    for j in range(1, d):
+                        if mask >> (j - 1) & 1:
+                            part, at = part * t[j], at + stride[j]
+                        else:
+                            part *= 1.0 - t[j]
+                    upper = part * t[0]
+                    own[at] += part * (1.0 - t[0])
+                    next_one[at] += upper
+                done += 1
+            for _m in range(n_smoothed):
+                if d > 1:
+                    take_to_neighbours(own, &sizes[1], d - 1, plane, &before[0])
+            for m in range(n_smoothed):     # along the first coordinate: of the last two planes and this one
+                last, older = &planes[2 + 2 * m, 0], &planes[3 + 2 * m, 0]
+                for k in range(plane):
+                    part = own[k]
+                    own[k] = 0.25 * older[k] + 0.5 * last[k] + 0.25 * part
+                    older[k] = last[k]
+                    last[k] = part
+            for k in range(plane):
+                if own[k] > 0.0:
+                    part = own[k] / total
+                    term = -part * log(part)
+                    found += term
+                    size += fabs(term)
+                own[k] = 0.0
+            own, next_one = next_one, own
+    return found, size, squares

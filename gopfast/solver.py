@@ -31,6 +31,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.searches import solve as solve_mixture
 from gopfast.options import Options
+from gopfast.search import interrupts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -201,18 +202,23 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans, ClusterwiseRegression)):
-        # Here and not above: CVXPY is an optional extra.
-        from gopfast.biconvex.cvxpy import is_problem
+    with interrupts.noted():
+        if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans, ClusterwiseRegression)):
+            # Here and not above: CVXPY is an optional extra.
+            from gopfast.biconvex.cvxpy import is_problem
 
-        if not is_problem(problem):
-            raise InputTypeError(
-                "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
-                "gopfast.ClusterwiseRegression, a gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a "
-                f"cvxpy.Problem; got {type(problem).__name__}"
-            )
-    options = Options.from_call(locals())
-    proof = _check_proof(proof)
+            if not is_problem(problem):
+                raise InputTypeError(
+                    "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
+                    "gopfast.ClusterwiseRegression, a gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a "
+                    f"cvxpy.Problem; got {type(problem).__name__}"
+                )
+        options = Options.from_call(locals())
+        return _dispatch(problem, options, start, _check_proof(proof))
+
+
+def _dispatch(problem, options, start, proof):
+    """Solve a problem by what is for its kind."""
     if not isinstance(problem, MixtureProblem):
         if isinstance(problem, (BiconvexProblem, PolynomialProblem)):
             return solve_biconvex(problem, options, start, proof)

@@ -185,7 +185,9 @@ def solve(
 
     Notes
     -----
-    Ctrl-C ends the search with status INTERRUPTED and the bounds reached.
+    Ctrl-C ends the search with status INTERRUPTED and the bounds reached, also in what comes before the search; a
+    second one raises `KeyboardInterrupt`. So does the first one while the summary of data in chunks is made. Where the
+    program has a handler of SIGINT of its own, that is called.
 
     References
     ----------

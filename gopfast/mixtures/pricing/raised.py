@@ -41,6 +41,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPED_DIAGONAL as GROUPED_DIAGONAL,
+    RAISED_GROUPED_FULL as GROUPED_FULL,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS,
     RAISED_HIGHEST,
@@ -154,7 +155,7 @@ class RaisedBound(CellLearner):
     def _begin(self):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K, n = self.n_components, len(self.weights)
-        self.by_groups = n >= (GROUPED if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
+        self.by_groups = n >= (GROUPED_FULL if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
         is_large = self.one.n_connected >= MANY_PARAMETERS
         is_known = isinstance(self.family, GaussianFamily)
         patience = PATIENCE_KNOWN if is_known else PATIENCE[is_large]

@@ -548,7 +548,9 @@ RAISED_MOST_CELLS = (16_000, 1_000_000)
 RAISED_SLOW = 0.8
 # of fewer prices of them all are as soon found | samples | [1, inf) | not measured
 RAISED_FEWEST = 1_000
-# of fewer passes are over the samples | samples | [1, inf) | docs/notebook/groups.md
+# of fewer passes are over the samples, of covariance matrices | samples | [1, inf) | docs/notebook/groups.md
+RAISED_GROUPED_FULL = 10_000
+# the same of other components, which have no such prices then | samples | [1, inf) | docs/notebook/groups.md
 RAISED_GROUPED = 10_000
 # the same of diagonal components of so many columns that prices of all samples are of no use | samples | [1, inf) |
 # docs/notebook/many_columns.md

@@ -42,6 +42,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPED_DIAGONAL as GROUPED_DIAGONAL,
     RAISED_GROUPED_FULL as GROUPED_FULL,
+    RAISED_GROUPED_SMALL as GROUPED_SMALL,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS,
     RAISED_HIGHEST,
@@ -64,6 +65,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_PATIENCE_KNOWN as PATIENCE_KNOWN,
     RAISED_SLACK as SLACK,
     RAISED_SLOW as SLOW,
+    RAISED_SMALL as SMALL,
     RAISED_TOLD as TOLD,
     RAISED_TOLERANCES as TOLERANCES,
 )
@@ -459,7 +461,8 @@ def has_raised_prices(family, n_columns=None, most=MOST_DIAGONAL):
         return n >= FEWEST
     is_diagonal = isinstance(family, NormalFamily) and family.per_column
     many = is_diagonal and d >= MANY_DIAGONAL[n_columns is None]
-    if n < (min(GROUPED, GROUPED_DIAGONAL) if many else GROUPED):
+    small = isinstance(family, NormalFamily) and n_columns is None and d <= SMALL
+    if n < min(GROUPED, GROUPED_DIAGONAL if many else GROUPED_SMALL if small else GROUPED):
         return False
     if isinstance(family, GaussianFamily):  # where the hull of the means has more dimensions
         return FEWEST_KNOWN <= d <= min(MOST_KNOWN, family.n_components - 2)

@@ -6,6 +6,7 @@ The run is compared with the last one that was saved on this machine, if there i
 ``bench/compare_counts.py``), because counts are exact. ``--benchmark-only`` does the same.
 """
 
+import math
 import os
 from pathlib import Path
 
@@ -15,6 +16,14 @@ from pytest_benchmark.utils import get_machine_id
 BENCHES = "bench"
 # Slower than the saved run by more than this is marked in the table: repeated runs differ by less on a quiet machine.
 MARKED = 0.10
+
+
+@pytest.fixture(autouse=True)
+def no_ctrl_c_before():
+    """Forget the Ctrl-C of the test before: one that comes soon after another is raised."""
+    from gopfast.search import interrupts
+
+    interrupts.last = -math.inf
 
 
 def pytest_addoption(parser):

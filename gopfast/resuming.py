@@ -23,6 +23,7 @@ from gopfast.mixtures.record import rebuild
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.solve import MixtureSearch, checkpoint_header, summarised
 from gopfast.options import ARGUMENTS, OF_STATE, Options
+from gopfast.search import interrupts
 from gopfast.search.checkpoint import Stored
 from gopfast.solver import solve_biconvex, solve_clustering, solve_clusterwise
 from gopfast.switches import only_off
@@ -99,8 +100,14 @@ def resume(
     >>> folder.cleanup()
     """
     limits = {name: value for name, value in locals().items() if name in ARGUMENTS}
-    stored = Stored(os.fspath(path))
-    limits |= {"checkpoint": stored.path, "spill": stored.header.get("spill") if spill is None else spill}
+    with interrupts.noted():
+        stored = Stored(os.fspath(path))
+        limits |= {"checkpoint": stored.path, "spill": stored.header.get("spill") if spill is None else spill}
+        return _contradicted(stored, X, sample_weight, limits)
+
+
+def _contradicted(stored, X, sample_weight, limits):
+    """Search on; `CheckpointError` where the search finds that a bound of the file is none."""
     try:
         with only_off(stored.header.get("without", ())):
             return _go_on(stored, X, sample_weight, limits)

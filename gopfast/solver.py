@@ -31,6 +31,7 @@ from gopfast.mixtures.problems.base import MixtureProblem
 from gopfast.mixtures.result import Result
 from gopfast.mixtures.searches import solve as solve_mixture
 from gopfast.options import Options
+from gopfast.search import interrupts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -184,7 +185,9 @@ def solve(
 
     Notes
     -----
-    Ctrl-C ends the search with status INTERRUPTED and the bounds reached.
+    Ctrl-C ends the search with status INTERRUPTED and the bounds reached, also in what comes before the search; a
+    second one raises `KeyboardInterrupt`. So does the first one while the summary of data in chunks is made. Where the
+    program has a handler of SIGINT of its own, that is called.
 
     References
     ----------
@@ -201,18 +204,23 @@ def solve(
     >>> round(result.objective, 4)
     84.0302
     """
-    if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans, ClusterwiseRegression)):
-        # Here and not above: CVXPY is an optional extra.
-        from gopfast.biconvex.cvxpy import is_problem
+    with interrupts.noted():
+        if not isinstance(problem, (MixtureProblem, BiconvexProblem, PolynomialProblem, KMeans, ClusterwiseRegression)):
+            # Here and not above: CVXPY is an optional extra.
+            from gopfast.biconvex.cvxpy import is_problem
 
-        if not is_problem(problem):
-            raise InputTypeError(
-                "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
-                "gopfast.ClusterwiseRegression, a gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a "
-                f"cvxpy.Problem; got {type(problem).__name__}"
-            )
-    options = Options.from_call(locals())
-    proof = _check_proof(proof)
+            if not is_problem(problem):
+                raise InputTypeError(
+                    "problem must be a mixture such as gopfast.GaussianMixture, a gopfast.KMeans, a "
+                    "gopfast.ClusterwiseRegression, a gopfast.BiconvexProblem, a gopfast.PolynomialProblem or a "
+                    f"cvxpy.Problem; got {type(problem).__name__}"
+                )
+        options = Options.from_call(locals())
+        return _dispatch(problem, options, start, _check_proof(proof))
+
+
+def _dispatch(problem, options, start, proof):
+    """Solve a problem by what is for its kind."""
     if not isinstance(problem, MixtureProblem):
         if isinstance(problem, (BiconvexProblem, PolynomialProblem)):
             return solve_biconvex(problem, options, start, proof)

@@ -21,6 +21,7 @@ from gopfast.biconvex.tuning import REACHES, REL_TOL, SAME, WHOLE_NODES, WORTH_G
 from gopfast.errors import InputError
 from gopfast.profile import Profile
 from gopfast.result import Status
+from gopfast.search import interrupts
 from gopfast.search.session import UNLIMITED, Session, memory_notes
 
 NO_RAY = "what seems to be a ray along which the objective has no bound is none in exact numbers"
@@ -105,7 +106,8 @@ def _with_proof(problem, options, found, result, proof):
     rel_tol = REL_TOL if options.rel_tol is None else options.rel_tol
     tolerance = max(found.epsilon, rel_tol * abs(result.objective))
     limit = np.inf if options.time_limit is None else options.time_limit
-    return with_proof(problem, result, tolerance, proof, limit)
+    with interrupts.raised():
+        return with_proof(problem, result, tolerance, proof, limit)
 
 
 def _found(preparation, plan, meters, stored):

@@ -235,6 +235,8 @@ class Search:
         """Branch and bound by pairs of samples."""
         if self.stored is None:
             self.begin()
+            if self.stop.stopped:  # before the root is bounded: a checkpoint says that the search is to begin
+                return
         else:
             self.stored.restore(self, arrays=self.arrays)
         if self.session.keeper is not None:

@@ -49,6 +49,7 @@ from gopfast.mixtures.tuning import (
 )
 from gopfast.profile import Profile
 from gopfast.result import Status
+from gopfast.search import interrupts
 from gopfast.search.session import Session
 from gopfast.tuning import EPSILON
 
@@ -310,6 +311,7 @@ class SharedCoefficientSearch:
         """Whether all is proved, or a limit has come."""
         proved = bool(self.heap) and self.heap[0][0] >= min(self.upper - self.tolerance, cutoff)
         late = time.perf_counter() >= self.finish or self.n_nodes >= most_nodes
+        self.asked |= interrupts.asked()
         return proved or late or self.asked or self.stuck
 
     def _work(self, limit):

@@ -31,6 +31,7 @@ from gopfast.mixtures.tuning import (
 )
 from gopfast.proof import keep
 from gopfast.result import Status
+from gopfast.search import interrupts
 
 WITHOUT = "the proof is of searches of known coefficients, which did without what has no entry in proofs"
 
@@ -66,12 +67,14 @@ def solve(search, options, proof, started):
     left = finish - time.perf_counter()
     with contextlib.closing(search):
         result = search.run(max(0.0, SHARE * left) if left < math.inf else None, options.max_nodes)
-    with np.errstate(all="ignore"):
-        found = _Writer(search, own, ranges, direction, blocks, finish).write(result)
+    found, reason = None, "its arithmetic is not accurate enough for these data"
+    try:
+        with interrupts.raised(), np.errstate(all="ignore"):
+            found = _Writer(search, own, ranges, direction, blocks, finish).write(result)
+    except KeyboardInterrupt:  # what the search has found is kept
+        reason = "Ctrl-C ended it"
     if found is None:
-        return dataclasses.replace(
-            result, notes=[*result.notes, "no proof was written: its arithmetic is not accurate enough for these data"]
-        )
+        return dataclasses.replace(result, notes=[*result.notes, f"no proof was written: {reason}"])
     lower, data = found
     fields = {"lower_bound": lower, "proof": keep(data, proof)}
     fields["notes"] = [*result.notes, WITHOUT]
@@ -217,7 +220,9 @@ class _Writer:
         if not wanted < math.inf:  # nor have its offsets
             return None
         with contextlib.closing(MixtureSearch(fixed, search.inner, proof=True)) as own:
-            return own.run(seconds, None, wanted)
+            found = own.run(seconds, None, wanted)
+        interrupts.check()  # of what was left unfinished the proof would claim little
+        return found
 
     def _slopes(self, values, lowers):
         """Return slopes of the loss's tangents, 1 where none is used."""

@@ -28,7 +28,7 @@ from gopfast.monitor import Monitor
 from gopfast.profile import Profile
 from gopfast.proof import Proof
 from gopfast.result import CLOSED_FORM, Status
-from gopfast.search import snapshot
+from gopfast.search import interrupts, snapshot
 from gopfast.search.checkpoint import header
 from gopfast.search.endings import ENDINGS
 from gopfast.search.search import Search
@@ -277,7 +277,7 @@ class MixtureSearch:
             notes.append(WITHOUT)
             proved, reason = None, "its arithmetic is not accurate enough for these data"
             try:
-                with np.errstate(all="ignore"):
+                with interrupts.raised(), np.errstate(all="ignore"):
                     proved = self._finish_proof(solution, fields["lower_bound"])
             except KeyboardInterrupt:  # what the search has found is kept
                 reason = "Ctrl-C ended it"
@@ -387,7 +387,9 @@ def summarised(problem, options):
     if options.relaxation not in (None, "entropic"):
         raise InputError(f"relaxation must be None or 'entropic' for data in chunks; got {options.relaxation!r}")
     tolerance = EPSILON if options.epsilon is None else options.epsilon
-    return problem.summarised(tolerance, Monitor(options).note, options.executor)
+    interrupts.check()
+    with interrupts.raised():  # without a summary there is nothing to return
+        return problem.summarised(tolerance, Monitor(options).note, options.executor)
 
 
 def _report(problem, solution, monitor, notes=(), **fields):

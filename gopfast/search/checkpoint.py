@@ -14,7 +14,7 @@ import numpy as np
 
 from gopfast import version
 from gopfast.errors import CheckpointError
-from gopfast.search import files, snapshot
+from gopfast.search import files, interrupts, snapshot
 
 KIND = "gopfast checkpoint"
 VERSION = 8
@@ -143,7 +143,7 @@ class Checkpoint:
             return
         self.stopping = True
         if not self.begun:
-            raise KeyboardInterrupt  # in what comes before the nodes, which has no state to keep
+            interrupts.ask()  # in what comes before the nodes, which has no state to keep
 
 
 class Stored:

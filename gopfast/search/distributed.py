@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from gopfast.result import Status
-from gopfast.search import snapshot
+from gopfast.search import interrupts, snapshot
 from gopfast.search.tuning import (
     ALONE,
     BUSY,
@@ -197,7 +197,7 @@ class DistributedSearch:
             return Status.TIME_LIMIT
         if self.search.n_nodes >= max_nodes:
             return Status.NODE_LIMIT
-        if self.keeper is not None and self.keeper(self.search):
+        if interrupts.asked() or (self.keeper is not None and self.keeper(self.search)):
             return Status.INTERRUPTED
         return 0 if snapshot.make_room(self.search) else Status.MEMORY_LIMIT
 

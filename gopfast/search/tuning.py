@@ -39,6 +39,12 @@ POLL = 0.05
 # of parts one after another, for each worker, before the search goes on alone | failures | [0, inf) | not measured
 MOST_FAILURES = 3
 
+# [interrupts] Ctrl-C.
+
+# after one that ended a solve another one ends the program, in whichever solve it comes | seconds | [0, inf) |
+# argument: as quickly as who means it presses
+AGAIN = 1.0
+
 # [memory] The memory that a search may take.
 
 # of what is free when it is first asked for, by default | part | (0, 1) | argument: what `gopfast.solve` promises of

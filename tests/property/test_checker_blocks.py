@@ -81,7 +81,8 @@ RAISED = [("diag", True), ("spherical", True), ("spherical", False), ("full", Tr
 def raised_high(request):
     """By groups of samples and without them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(raised, "GROUPED", 1_000 if request.param[1] else 10_000)
+        for name in ("GROUPED", "GROUPED_FULL", "GROUPED_DIAGONAL"):
+            patch.setattr(raised, name, 1_000 if request.param[1] else 10_000)
         # whatever the heights are worth
         worth = {"LOSS": 1.0, "MERGED": np.inf, "MERGED_KNOWN": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0,
                  "HEIGHTS": raised.HEIGHTS[6:]}  # fmt: skip

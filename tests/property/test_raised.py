@@ -71,7 +71,8 @@ def test_no_bound_exceeds_the_cost_of_a_solution_whatever_the_prices(shape, heig
     """The limit lies above a known value: no search may end by proof, however poor prices are."""
     for name, value in {"HEIGHTS": (height,), "MERGED": math.inf, "MERGED_KNOWN": math.inf, "SLACK": 1e9,
                         "LOSS": math.inf, "BETTER": math.inf,
-                        "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "N_CLIMBS": 5, "DRAWN": 500}.items():  # fmt: skip
+                        "MOST_CELLS": (400, 1_500), "GROUPED": 1_000, "GROUPED_FULL": 1_000, "N_CLIMBS": 5,
+                        "DRAWN": 500}.items():  # fmt: skip
         monkeypatch.setattr(raised, name, value)
     for K in (2, 3):
         problem, label = problem_of(shape, n, K, covariance=covariance)
@@ -312,8 +313,9 @@ def test_it_is_for_components_of_few_parameters_and_many_samples():
     assert not applies(10_000, 7, 2, "spherical") and not applies(10_000, 5, 2, "diag")
     assert not applies(10_000, 4, 5, "known") and not applies(10_000, 6, 8, "known")
     assert not applies(10_000, 3, 8, "known")
-    assert not applies(5_000, 3, 2, "diag") and not applies(10_000, 2, 2, "tied_spherical")
-    assert applies(1_000, 4, 2, "diag") and not applies(999, 4, 2, "diag") and not applies(5_000, 4, 2, "spherical")
+    assert not applies(2_999, 3, 2, "diag") and not applies(10_000, 2, 2, "tied_spherical")
+    assert applies(3_000, 3, 2, "diag") and applies(3_000, 5, 2, "spherical") and not applies(9_999, 4, 6, "known")
+    assert applies(1_000, 4, 2, "diag") and not applies(999, 4, 2, "diag") and not applies(9_999, 6, 2, "spherical")
     family = engine.family(gopfast.GaussianMixture(rng.normal(size=(5_000, 6)), 2, covariance="diag"))
     assert has_raised_prices(family, 3) and not has_raised_prices(family, 2)  # blocks of so many columns
     assert not has_raised_prices(family, most=5) and has_raised_prices(family, most=6)

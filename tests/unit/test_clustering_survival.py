@@ -212,9 +212,9 @@ def test_nothing_is_written_before_the_root_is_open(tmp_path, monkeypatch):
 def test_a_search_that_is_ended_before_its_root_begins_again(end, tmp_path, monkeypatch):
     path = tmp_path / "search.checkpoint"
 
-    def ended(*_, **__):
+    def ended(*given, **named):
         signal.raise_signal(end)
-        raise AssertionError("the signal came too late")
+        return Node(*given, **named)
 
     start = GRID[:5]
     with monkeypatch.context() as patch:

@@ -41,6 +41,8 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_FEWEST_KNOWN as FEWEST_KNOWN,
     RAISED_GROUPED as GROUPED,
     RAISED_GROUPED_DIAGONAL as GROUPED_DIAGONAL,
+    RAISED_GROUPED_FULL as GROUPED_FULL,
+    RAISED_GROUPED_SMALL as GROUPED_SMALL,
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS,
     RAISED_HIGHEST,
@@ -63,6 +65,7 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_PATIENCE_KNOWN as PATIENCE_KNOWN,
     RAISED_SLACK as SLACK,
     RAISED_SLOW as SLOW,
+    RAISED_SMALL as SMALL,
     RAISED_TOLD as TOLD,
     RAISED_TOLERANCES as TOLERANCES,
 )
@@ -154,7 +157,7 @@ class RaisedBound(CellLearner):
     def _begin(self):
         """Find what prices are made of, clusters and components on two of them, and yield after every part of it."""
         K, n = self.n_components, len(self.weights)
-        self.by_groups = n >= (GROUPED if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
+        self.by_groups = n >= (GROUPED_FULL if isinstance(self.family, FullFamily) else min(GROUPED, GROUPED_DIAGONAL))
         is_large = self.one.n_connected >= MANY_PARAMETERS
         is_known = isinstance(self.family, GaussianFamily)
         patience = PATIENCE_KNOWN if is_known else PATIENCE[is_large]
@@ -458,7 +461,8 @@ def has_raised_prices(family, n_columns=None, most=MOST_DIAGONAL):
         return n >= FEWEST
     is_diagonal = isinstance(family, NormalFamily) and family.per_column
     many = is_diagonal and d >= MANY_DIAGONAL[n_columns is None]
-    if n < (min(GROUPED, GROUPED_DIAGONAL) if many else GROUPED):
+    small = isinstance(family, NormalFamily) and n_columns is None and d <= SMALL
+    if n < min(GROUPED, GROUPED_DIAGONAL if many else GROUPED_SMALL if small else GROUPED):
         return False
     if isinstance(family, GaussianFamily):  # where the hull of the means has more dimensions
         return FEWEST_KNOWN <= d <= min(MOST_KNOWN, family.n_components - 2)

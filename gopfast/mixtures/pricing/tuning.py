@@ -546,10 +546,16 @@ RAISED_CONFINED_WIDTH = 0.15
 RAISED_MOST_CELLS = (16_000, 1_000_000)
 # no progress: this part of what is missing is left after twice the cells | part | (0, 1) | not measured
 RAISED_SLOW = 0.8
-# of fewer prices of them all are as soon found | samples | [1, inf) | not measured
+# of fewer prices of them all are as soon found | samples | [1, inf) | docs/notebook/groups.md
 RAISED_FEWEST = 1_000
-# of fewer passes are over the samples | samples | [1, inf) | docs/notebook/groups.md
+# of fewer passes are over the samples, of covariance matrices | samples | [1, inf) | docs/notebook/groups.md
+RAISED_GROUPED_FULL = 8_000
+# the same of other components, which have no such prices then | samples | [1, inf) | docs/notebook/groups.md
 RAISED_GROUPED = 10_000
+# the same of free variances in so many columns at most | samples | [1, inf) | docs/notebook/groups.md
+RAISED_GROUPED_SMALL = 3_000
+# of free variances for that | columns | [1, inf) | docs/notebook/groups.md
+RAISED_SMALL = 5
 # the same of diagonal components of so many columns that prices of all samples are of no use | samples | [1, inf) |
 # docs/notebook/many_columns.md
 RAISED_GROUPED_DIAGONAL = 1_000

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gopfast.search import interrupts
 from gopfast.search.tuning import MOST_ROWS
 
 from gopfast.search.stop cimport clock
@@ -32,8 +33,8 @@ cdef class History:
         if self.monitor is None:
             return False
         try:
-            return bool(self.monitor(now, n_nodes, n_open, lower, upper, is_new))
-        except KeyboardInterrupt:  # Ctrl-C while the log or the user's callback runs
+            return bool(self.monitor(now, n_nodes, n_open, lower, upper, is_new)) or interrupts.asked()
+        except KeyboardInterrupt:  # a second Ctrl-C while the log or the user's callback runs
             return True
 
     cdef int add(self, real now, index n_nodes, index n_open, real lower, real upper) except -1:

@@ -11,3 +11,4 @@ cdef class StopSignal:
     cdef bint poll(self, int worker) noexcept nogil
     cdef void request(self, int reason) noexcept nogil
     cdef void check_signals(self) noexcept
+    cdef void look(self) noexcept

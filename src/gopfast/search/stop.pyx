@@ -3,6 +3,8 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 
+from gopfast.search import interrupts
+
 from gopfast.search.tuning cimport POLL_INTERVAL
 from gopfast.search.types cimport STOP_INTERRUPTED, STOP_NONE, STOP_TIME_LIMIT, real
 
@@ -52,6 +54,7 @@ cdef class StopSignal:
         self.deadline = self.started + time_limit
         self.last_poll = clock()
         self.exception = None
+        self.look()
 
     cdef void request(self, int reason) noexcept nogil:
         if self.reason == STOP_NONE:
@@ -74,6 +77,7 @@ cdef class StopSignal:
     def stopped(self):
         """Whether to stop, asked on the caller's thread: the reason as a number, 0 for none."""
         self.poll(0)
+        self.look()
         return self.reason
 
     @property
@@ -95,5 +99,14 @@ cdef class StopSignal:
     cdef void check_signals(self) noexcept:
         try:
             PyErr_CheckSignals()
+        except BaseException as error:
+            self.caught(error)
+        self.look()
+
+    cdef void look(self) noexcept:
+        """Whether Ctrl-C was noted."""
+        try:
+            if self.reason == STOP_NONE and interrupts.asked():
+                self.request(STOP_INTERRUPTED)
         except BaseException as error:
             self.caught(error)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gopfast.search import entries
+from gopfast.search import entries, interrupts
 
 from libc.math cimport INFINITY, isfinite
 from libc.string cimport memcpy
@@ -39,7 +39,9 @@ cdef class StepwiseReduction(Reduction):
             return False
         with gil:
             try:
-                more = self.learn(solution, limit, effort) > 0
+                interrupts.check()
+                with interrupts.raised():
+                    more = self.learn(solution, limit, effort) > 0
             except BaseException as error:
                 self.stop.caught(error)
         return more
@@ -120,9 +122,11 @@ cdef class StepwiseReduction(Reduction):
         if "learning_log" in state:
             self.prepare(StopSignal(INFINITY))
             first, limits = LearningLog.again(state, self.n_connected + self.family.n_components + 1)
-            for limit in limits:
-                self.resting = 0
-                self.learn(&first[0], limit, &effort)
+            interrupts.check()  # all is in the file still, and half of what was learnt is nothing
+            with interrupts.raised():
+                for limit in limits:
+                    self.resting = 0
+                    self.learn(&first[0], limit, &effort)
             self.has_start = False  # it was taken then
             self.resting = entries.count(state, "resting")
             return

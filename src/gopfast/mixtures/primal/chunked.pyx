@@ -11,6 +11,8 @@ import math
 
 import numpy as np
 
+from gopfast.search import interrupts
+
 from libc.math cimport INFINITY, NAN, fabs
 from libc.string cimport memcpy, memset
 
@@ -108,7 +110,9 @@ cdef class ChunkedPrimal(MixturePrimal):
             return
         with gil:
             try:
-                if self.chunks is not None and self.read(weights) == 0:
+                if self.chunks is not None:
+                    with interrupts.raised():
+                        self.read(weights)
                     return
             except BaseException as error:
                 if not isinstance(error, KeyboardInterrupt):

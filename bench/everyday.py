@@ -117,6 +117,7 @@ def summary(rows):
     many = [row for row in rows if row["separated"] and 8 <= row["d"] <= 10]
     most = [row for row in rows if row["separated"] and row["d"] > 10]
     raced = [row for row in rows if row["peers"][1] and row.get("as_good") is not None]
+    slowest = max((row["as_good"] / row["peers"][1][0] for row in raced), default=0.0)
     late = [row for row in rows if row["peers"][1] and row["peers"][1][1] < -0.01]
     words = [
         f"Proved to {TIGHT:g} nats a sample, of separated cases: {share(few)} in at most 5 columns, {share(many)} in 8 "
@@ -127,8 +128,7 @@ def summary(rows):
         + ". (It has no variance floor but `reg_covar`: a lower end may be a component on a few rows.)",
         f"A solution as good as that of the ten starts is there before these end in "
         f"{sum(1 for row in raced if row['as_good'] <= row['peers'][1][0])} of {len(raced)} cases"
-        + (f", and after at most {max(row['as_good'] / row['peers'][1][0] for row in raced):.1f} times as long." if raced
-           else "."),
+        + (f", and after at most {slowest:.1f} times as long." if raced else "."),
         f"Longest over the limit: {max(row['seconds'] - row['limit'] for row in rows):.1f} s.",
     ]
     return "\n\n".join(words)

@@ -48,7 +48,8 @@ def measured(problem):
 
 def compare(before, here):
     """Print the cases that differ, and what all come to."""
-    rows = [[json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()] for path in (before, here)]
+    texts = [Path(path).read_text(encoding="utf-8") for path in (before, here)]
+    rows = [[json.loads(line) for line in text.splitlines()] for text in texts]
     worse = better = 0
     for old, new in zip(*rows, strict=True):
         if old["name"] != new["name"]:

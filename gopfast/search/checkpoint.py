@@ -17,7 +17,7 @@ from gopfast.errors import CheckpointError
 from gopfast.search import files, interrupts, snapshot
 
 KIND = "gopfast checkpoint"
-VERSION = 8
+VERSION = 9
 HEADER = {"gopfast": str, "problem": dict, "options": dict, "digest": str, "begun": bool, "blocks": list}
 
 

@@ -132,7 +132,8 @@ cdef class Domain:
         with nogil:
             if self.passes_before < 0:
                 self.passes_before = n_passes
-            share = self.passes_before + LEARNING_SHARE * (n_passes - self.passes_before)
+            # what the first local search took, or was spared, is ahead of all nodes
+            share = incumbent.primal.spared + self.passes_before + LEARNING_SHARE * (n_passes - self.passes_before)
             # not of the root's whole box, before a node is closed: that takes seconds where samples are many
             while self.learning.n_passes < share and not (
                     (n_nodes >= SETTLE_FROM or self.reduction.version > 0) and self.covered(incumbent)):

@@ -102,6 +102,7 @@ cdef class Primal:
     cdef readonly index n_solution
     cdef public Meter meter             # of local searches
     cdef readonly Improvements improvements     # of the first one
+    cdef readonly index spared          # passes that it was allowed and did not need
     # Of what has found the solution that was returned last.
     cdef Work *finder(self) noexcept nogil
     cdef readonly bint has_tolerance    # points meet constraints within it: an objective may lie below the optimum

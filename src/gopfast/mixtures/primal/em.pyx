@@ -28,8 +28,8 @@ from gopfast.mixtures.primal.tuning cimport (
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
     LOOK_PASSES, MANY, MANY_CLUSTERINGS, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED,
     N_RESTARTS, N_WAYS, PARTS_FROM, PART_IN_VAIN, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE,
-    POLISH_STEPS, SAME_END, SLOWEST, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES, START_STEPS, START_TERMS,
-    TIE_STEPS, WIDE_FROM, WIDE_TERMS
+    POLISH_STEPS, SAME_END, SLOWEST, SPARED, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES,
+    START_STEPS, START_TERMS, TIE_STEPS, WIDE_FROM, WIDE_TERMS
 )
 from gopfast.search.endings cimport CONVERGED, FAILED, GIVEN_UP, OUT_OF_STEPS, OUT_OF_TIME, Endings
 from gopfast.search.meter cimport Meter, Work
@@ -696,13 +696,14 @@ cdef class MixturePrimal(Primal):
         cdef bint single = self.family.n_cell == 1, brief = single and K < MANY
         cdef int n_turns = 1 + K // 4 if brief else 2 * K if single else N_RESTARTS + K // 2
         cdef index most = <index> (DEEP_WORK / (<real> K * self.coarse.n_samples))
-        cdef index limit = effort.n_passes + min(DEEP_PASSES + DEEP_PASSES_EACH * K, most)
+        cdef index before_it = effort.n_passes, limit = before_it + min(DEEP_PASSES + DEEP_PASSES_EACH * K, most)
         if not self.settled(best, solution, effort):
             best = self.move(best, tolerance, solution, effort)
         while turn < n_turns:
             if self.late() or effort.n_passes > limit:
                 return best
             if self.settled(best, solution, effort):
+                self.spared = max(0, min(SPARED, limit - before_it) - (effort.n_passes - before_it))
                 break
             if single and in_vain >= MOST_IN_VAIN * K:
                 break
@@ -873,7 +874,7 @@ cdef class MixturePrimal(Primal):
             "seed": np.asarray(self.seed, dtype=np.uint64), "known": np.array(self.known),
             "known_value": self.known_value, "coarse_loss": self.coarse_loss,
             "turns": np.array([self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before,
-                               self.perturbation_passes]),
+                               self.perturbation_passes, self.spared]),
             **self.endings.state(),
         }
 
@@ -883,8 +884,9 @@ cdef class MixturePrimal(Primal):
         np.asarray(self.known)[:] = entries.array(state, "known", (self.n_solution,))
         self.known_value = entries.number(state, "known_value")
         self.coarse_loss = entries.number(state, "coarse_loss")
-        turns = entries.array(state, "turns", (5,), "iu", -1, MOST_TURNS).tolist()
-        self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before, self.perturbation_passes = turns
+        turns = entries.array(state, "turns", (6,), "iu", -1, MOST_TURNS).tolist()
+        self.n_improved, self.n_restarts, self.n_perturbations, self.passes_before = turns[:4]
+        self.perturbation_passes, self.spared = turns[4:]
         self.endings.restore(state)
 
     def em(self, weights, point, tol, int max_iter):

@@ -263,7 +263,7 @@ cdef class Moves:
 
     cdef real merge(self, const real *solution, int j, int k) noexcept nogil:
         """What one component in place of two loses, about."""
-        cdef int K = self.family.n_components, s
+        cdef int s
         cdef index n = self.data.n_samples, i
         cdef real W = self.data.total_weight, loss = 0, own, left, weight, mass = self.raw[j, 0]
         for s in range(1 + self.family.n_statistics):

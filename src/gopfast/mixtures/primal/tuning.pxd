@@ -42,6 +42,12 @@ cdef extern from *:
     # of them that ended at the least end | part | (0, 1] | docs/notebook/search.md
     real AGREED_PART "0.3"
 
+    # [em] What a first local search that starts end leaves.
+
+    # that it takes otherwise, about: by so many what is learnt beside the tree may be ahead of it | passes | [0, inf) |
+    # docs/notebook/search.md
+    index SPARED "3000L"
+
     # [moves] Whether a solution has its components where they belong.
 
     # of what the cheapest merger loses, that the best split may gain | part | (0, 1] | docs/notebook/search.md

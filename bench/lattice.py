@@ -77,7 +77,7 @@ def happened(task):
         return found, lines
     first, again = results
     found[first.status.name] += 1
-    found["first incumbent missed"] += first.history[0, 3] > first.objective + MISSED
+    found["first incumbent missed"] += machine.first_incumbent(first.history)[3] > first.objective + MISSED
     if first.status.name == "NUMERICAL":
         found["NUMERICAL unearned"] += first.rounding_margin < 0.1 * (first.gap - 0.01)
         lines.append(f"{name} {seed}: {first.message}, gap {first.gap:.3g}")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import machine
 import paper_figures
 import paper_runs as runs
 
@@ -66,7 +67,7 @@ def begun_trapped(results, optimum):
     """How many searches started with a UBD in a local optimum; a dash for local methods, which have no UBD."""
     if not hasattr(results[0], "history"):
         return "-"
-    return sum(result.history[0, 3] > optimum + runs.EPSILON for result in results)
+    return sum(machine.first_incumbent(result.history)[3] > optimum + runs.EPSILON for result in results)
 
 
 def bounds(out):

@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from support import theory
+from support.histories import first_incumbent
 
 import gopfast
 from gopfast.errors import InputError
@@ -215,8 +216,7 @@ def test_nodes_and_gap_are_those_of_the_search():
         assert profile["relaxed_dual"].calls == result.n_subproblems
         assert 0 < sum(at.nodes_closed for at in profile.values()) <= result.n_nodes
         assert all(min(at) >= 0 for at in profile.values())
-        before_root = result.history[result.history[:, 1] == 0]
-        first = before_root[-1] if len(before_root) else result.history[0]  # of the first solution, or of the root
+        first = first_incumbent(result.history)
         raised = result.lower_bound - first[2] + first[3] - result.objective
         assert sum(at.gap_closed for at in profile.values()) == pytest.approx(raised, rel=1e-6, abs=2 * EPSILON)
 

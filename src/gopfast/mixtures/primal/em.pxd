@@ -77,6 +77,7 @@ cdef class MixturePrimal(Primal):
     cdef real try_ties(self, real best, real tolerance, real *solution, Effort *effort) noexcept nogil
     cdef bint offer(self, int kind, real *candidate, real *best, real tolerance, real *solution,
                     Effort *effort, int n_alike=*) noexcept nogil
+    cdef void ended(self, int kind, real objective, real tolerance, int n_alike=*) noexcept nogil
     cdef bint settled(self, real best, const real *solution, Effort *effort) noexcept nogil
     cdef void cluster(self, int n_turns, real *solution, Effort *effort) noexcept nogil
     cdef void try_clusters(self, real *best, real tolerance, real *solution, Effort *effort) noexcept nogil

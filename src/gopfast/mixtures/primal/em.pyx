@@ -399,14 +399,8 @@ cdef class MixturePrimal(Primal):
     cdef bint offer(self, int kind, real *candidate, real *best, real tolerance, real *solution,
                     Effort *effort, int n_alike=1) noexcept nogil:
         """A short run from a candidate, to which so many starts lead; IN/OUT best, solution; whether it is better."""
-        cdef int _alike
         cdef real objective = self.run(&self.coarse, candidate, INFINITY, tolerance, START_STEPS, effort)
-        for _alike in range(n_alike):
-            self.endings.add(kind, self.ending, objective)
-        if kind == TRIAL:
-            self.agreement.add(objective, SAME_END * tolerance, n_alike)
-        else:
-            self.agreement.lower(objective, SAME_END * tolerance)
+        self.ended(kind, objective, tolerance, n_alike)
         if not objective < best[0]:
             return False
         best[0] = objective
@@ -414,8 +408,18 @@ cdef class MixturePrimal(Primal):
         memcpy(solution, candidate, self.n_solution * sizeof(real))
         return True
 
+    cdef void ended(self, int kind, real objective, real tolerance, int n_alike=1) noexcept nogil:
+        """The last run of EM of the first local search, or of so many that are alike, has ended there."""
+        cdef int _alike
+        for _alike in range(n_alike):
+            self.endings.add(kind, self.ending, objective)
+        if kind == TRIAL or kind == DRAWS or kind == CLUSTERS:
+            self.agreement.add(objective, SAME_END * tolerance, n_alike)
+        else:
+            self.agreement.lower(objective, SAME_END * tolerance)
+
     cdef bint settled(self, real best, const real *solution, Effort *effort) noexcept nogil:
-        """Whether starts agree on the best solution, and no other number of components in a place is better by far.
+        """Whether starts agree on the best solution, and none of its components would rather be elsewhere.
 
         With a prior the optimum may leave components without weight, which other starts are for.
         """
@@ -604,10 +608,9 @@ cdef class MixturePrimal(Primal):
                 if self.late() or not self.moves.apply(solution, -INFINITY, candidate):
                     break
                 objective = self.run(&self.coarse, candidate, best - tolerance, tolerance, LONG, effort)
-                self.endings.add(MOVES, self.ending, objective)
+                self.ended(MOVES, objective, tolerance)
                 if objective < best - tolerance:
                     best, better = objective, True
-                    self.agreement.lower(objective, SAME_END * tolerance)
                     memcpy(solution, candidate, self.n_solution * sizeof(real))
                     break
             if not better:
@@ -636,11 +639,7 @@ cdef class MixturePrimal(Primal):
         """IN/OUT solution: the better of it and what EM, of so many steps, and moves make of `proposal`."""
         cdef real *proposal = &self.proposal[0]
         cdef real objective = self.run(&self.coarse, proposal, INFINITY, finest, max_iter, effort)
-        self.endings.add(kind, self.ending, objective)
-        if kind == DRAWS or kind == CLUSTERS:
-            self.agreement.add(objective, SAME_END * tolerance)
-        else:
-            self.agreement.lower(objective, SAME_END * tolerance)
+        self.ended(kind, objective, tolerance)
         self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:
             return best
@@ -659,7 +658,7 @@ cdef class MixturePrimal(Primal):
             if not self.moves.apply(solution, -INFINITY, proposal):
                 return best
         objective = self.run(&self.coarse, proposal, INFINITY, tolerance, LONG, effort)
-        self.endings.add(MOVES, self.ending, objective)
+        self.ended(MOVES, objective, tolerance)
         objective = self.move(objective, tolerance, proposal, effort)
         self.crossing.keep(proposal, objective, tolerance)
         if not objective < best - tolerance:

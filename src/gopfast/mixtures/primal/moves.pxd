@@ -13,7 +13,7 @@ cdef class Moves:
     cdef real[:, ::1] share         # (K, N) responsibilities
     cdef real[::1] log_density      # (N,)
     cdef real[:, ::1] raw, halves   # (K, 1 + F) masses and moments about 0; of both halves (2 K, 1 + F)
-    cdef real[::1] shared           # (n_shared,) parameters that all components have, or what a component adds to them
+    cdef real[::1] shared           # (n_shared,) what a component adds to parameters that all have
     cdef real[::1] mass, moments, point, metric, gains, losses, drawn
     cdef int n_measured             # columns up to the last one that distances depend on: products have no place
     cdef real[::1] group            # (d + 1,) center and squared radius of some samples
@@ -25,6 +25,7 @@ cdef class Moves:
     cdef void add(self, index i, real weight, real *to) noexcept nogil
     cdef void m_step(self, real e) noexcept nogil
     cdef void gather(self, const real *solution) noexcept nogil
+    cdef void measure_shared(self, const real *solution, int k) noexcept nogil
     cdef void m_step_of_halves(self, const real *solution, int k, int other) noexcept nogil
     cdef void m_step_from(self, const real *solution) noexcept nogil
     cdef void restore(self, const real *solution) noexcept nogil

@@ -142,25 +142,27 @@ cdef class Moves:
                 if self.share[k, i] > 0:
                     self.add(i, self.data.samples.weights[i] * self.share[k, i], &self.raw[k, 0])
 
-    cdef void m_step_of_halves(self, const real *solution, int k, int other) noexcept nogil:
-        """The M step with the halves of component k in its slot and another's, which take part in what all share.
-
-        That is linear in the components' sums: with the halves and without the other, plus with all, less without it.
-        """
+    cdef void measure_shared(self, const real *solution, int k) noexcept nogil:
+        """OUT shared: what component k adds to parameters that all share, which are linear in sums of components."""
         cdef int i, n = self.family.n_shared
-        cdef real e = solution[self.family.n_components + self.family.n_connected], mass
+        cdef real mass = self.raw[k, 0]
         cdef real *shared = &self.point[0] + self.family.n_connected - n
         if n:
             self.m_step_from(solution)
             memcpy(&self.shared[0], shared, n * sizeof(real))
-            mass, self.raw[other, 0] = self.raw[other, 0], 0
+            self.raw[k, 0] = 0  # without mass it is in no sum
             self.m_step_from(solution)
-            self.raw[other, 0] = mass
+            self.raw[k, 0] = mass
             for i in range(n):
                 self.shared[i] -= shared[i]
+
+    cdef void m_step_of_halves(self, const real *solution, int k, int other) noexcept nogil:
+        """The M step with the halves of component k in its slot and another's, which adds what was measured of it."""
+        cdef int i, n = self.family.n_shared
+        cdef real *shared = &self.point[0] + self.family.n_connected - n
         self.restore(solution)
         self.swap_in(k, other)
-        self.m_step(e)
+        self.m_step(solution[self.family.n_components + self.family.n_connected])
         self.swap_in(k, other)
         if n:
             for i in range(n):
@@ -232,6 +234,7 @@ cdef class Moves:
         if not self.halve(k, seed):
             return
         # The other slot is borrowed: its own parameters play no part in what is summed here.
+        self.measure_shared(solution, other)
         for _turn in range(EM_TURNS):
             self.m_step_of_halves(solution, k, other)
             self.family.costs(&self.point[0], &self.buffer.costs)

@@ -140,6 +140,42 @@ def moments_of(const real[:, ::1] y, const real[::1] weights, const index[::1] c
     return sums, np.ascontiguousarray(centers.T), largest, products
 
 
+cdef index corner_of(
+    const real[:, ::1] y, index i, real weight, const real[::1] low, const index[::1] stride, index first, real[::1] t,
+    real[::1] square,
+) noexcept nogil:
+    """The lowest corner of a sample's cell, by coordinates from `first` on.
+
+    OUT t (d,): what parts of a step the sample lies beyond it. IN/OUT square (d,): variances of its corners are added.
+    """
+    cdef index j, place = 0
+    cdef real part
+    for j in range(y.shape[0]):
+        part = y[j, i] - low[j]
+        t[j] = part - floor(part)
+        if j >= first:
+            place += stride[j] * <index> floor(part)
+        square[j] += weight * t[j] * (1.0 - t[j])
+    return place
+
+
+cdef void give_to_corners(
+    real *mass, index place, real weight, const index[::1] stride, index first, const real[::1] t
+) noexcept nogil:
+    """Add a sample's weight to the corners of its cell in coordinates from `first` on, in proportion to how near."""
+    cdef index d = t.shape[0], j, at
+    cdef int mask
+    cdef real part
+    for mask in range(1 << (d - first)):
+        part, at = weight, place
+        for j in range(first, d):
+            if mask >> (j - first) & 1:
+                part, at = part * t[j], at + stride[j]
+            else:
+                part *= 1.0 - t[j]
+        mass[at] += part
+
+
 def spread_of(const real[:, ::1] y, const real[::1] weights, const real[::1] low, const index[::1] sizes):
     """
     Return what corners of a grid of unit cells have of the samples, each of which is their mean in its cell.
@@ -161,9 +197,7 @@ def spread_of(const real[:, ::1] y, const real[::1] weights, const real[::1] low
     variances : ndarray, shape (d,)
         Sums over samples of the weight times the variance of the corner's coordinate.
     """
-    cdef index d = y.shape[0], n = y.shape[1], i, j, place, at, total = 1
-    cdef int mask, n_corners = 1 << d
-    cdef real part
+    cdef index d = y.shape[0], n = y.shape[1], i, j, place, total = 1
     for j in range(d):
         total *= sizes[j]
     masses, squares, parts, strides = np.zeros(total), np.zeros(d), np.empty(d), np.ones(d, dtype=np.intp)
@@ -173,20 +207,8 @@ def spread_of(const real[:, ::1] y, const real[::1] weights, const real[::1] low
         stride[j] = stride[j + 1] * sizes[j + 1]
     with nogil:
         for i in range(n):
-            place = 0
-            for j in range(d):
-                part = y[j, i] - low[j]
-                t[j] = part - floor(part)
-                place += stride[j] * <index> floor(part)
-                square[j] += weights[i] * t[j] * (1.0 - t[j])
-            for mask in range(n_corners):
-                part, at = weights[i], place
-                for j in range(d):
-                    if mask >> j & 1:
-                        part, at = part * t[j], at + stride[j]
-                    else:
-                        part *= 1.0 - t[j]
-                mass[at] += part
+            place = corner_of(y, i, weights[i], low, stride, 0, t, square)
+            give_to_corners(&mass[0], place, weights[i], stride, 0, t)
     return masses, squares
 
 
@@ -259,9 +281,9 @@ def entropy_of(
     variances : ndarray, shape (d,)
         As of `spread_of`.
     """
-    cdef index d = y.shape[0], n = y.shape[1], i, j, k, s, place, at, done = 0, plane = 1
-    cdef int mask, n_corners = 1 << (d - 1), m, _m
-    cdef real part, upper, term, found = 0.0, size = 0.0
+    cdef index d = y.shape[0], n = y.shape[1], i, j, k, s, place, done = 0, plane = 1
+    cdef int m, _m
+    cdef real part, term, found = 0.0, size = 0.0
     for j in range(1, d):
         plane *= sizes[j]
     squares, parts, strides = np.zeros(d), np.empty(d), np.ones(d, dtype=np.intp)
@@ -280,23 +302,10 @@ def entropy_of(
     with nogil:
         for s in range(sizes[0] + n_smoothed):
             while done < n and floor(y[0, order[done]] - low[0]) == s:
-                i, place = order[done], 0
-                for j in range(d):
-                    part = y[j, i] - low[j]
-                    t[j] = part - floor(part)
-                    if j:
-                        place += stride[j] * <index> floor(part)
-                    square[j] += weights[i] * t[j] * (1.0 - t[j])
-                for mask in range(n_corners):
-                    part, at = weights[i], place
-                    for j in range(1, d):
-                        if mask >> (j - 1) & 1:
-                            part, at = part * t[j], at + stride[j]
-                        else:
-                            part *= 1.0 - t[j]
-                    upper = part * t[0]
-                    own[at] += part * (1.0 - t[0])
-                    next_one[at] += upper
+                i = order[done]
+                place = corner_of(y, i, weights[i], low, stride, 1, t, square)
+                give_to_corners(own, place, weights[i] * (1.0 - t[0]), stride, 1, t)
+                give_to_corners(next_one, place, weights[i] * t[0], stride, 1, t)
                 done += 1
             for _m in range(n_smoothed):
                 if d > 1:

@@ -16,6 +16,7 @@ import gopfast
 from gopfast.parallel import outcomes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.histories import first_incumbent
 from support.tied import tied
 
 MISSED = 0.01  # nats by which the first incumbent lies above the best found
@@ -77,7 +78,7 @@ def happened(task):
         return found, lines
     first, again = results
     found[first.status.name] += 1
-    found["first incumbent missed"] += machine.first_incumbent(first.history)[3] > first.objective + MISSED
+    found["first incumbent missed"] += first_incumbent(first.history)[3] > first.objective + MISSED
     if first.status.name == "NUMERICAL":
         found["NUMERICAL unearned"] += first.rounding_margin < 0.1 * (first.gap - 0.01)
         lines.append(f"{name} {seed}: {first.message}, gap {first.gap:.3g}")

@@ -12,12 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import machine
 import paper_figures
 import paper_runs as runs
 
 import gopfast
 from gopfast.mixtures.data import passes
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.histories import first_incumbent
 
 OUT = Path(__file__).parent / "results" / "paper"
 N_RUNS = 100
@@ -67,7 +69,7 @@ def begun_trapped(results, optimum):
     """How many searches started with a UBD in a local optimum; a dash for local methods, which have no UBD."""
     if not hasattr(results[0], "history"):
         return "-"
-    return sum(machine.first_incumbent(result.history)[3] > optimum + runs.EPSILON for result in results)
+    return sum(first_incumbent(result.history)[3] > optimum + runs.EPSILON for result in results)
 
 
 def bounds(out):

@@ -77,8 +77,7 @@ def raised():
 
 def asked():
     """Whether Ctrl-C was noted."""
-    here = _current()
-    return here is not None and here.asked
+    return _noted.asked and _current() is not None
 
 
 def check():

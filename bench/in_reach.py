@@ -4,8 +4,8 @@ Usage: OMP_NUM_THREADS=1 python bench/in_reach.py [--seconds 10] [--nats 0.0001]
        [--columns 1 2 4 8] [--components 2 3 5] [--seed 0] [--output in_reach.md]
 
 Clusters so many standard deviations apart, with unequal weights and covariances (`everyday_cases.py`), one thread. A
-case is in reach if it is proved to so many nats a sample within the limit. Of each covariance, number of rows and number
-of columns the components are raised until one is not. At most ten minutes on an idle processor as it stands.
+case is in reach if it is proved to so many nats a sample within the limit. Of each covariance, number of rows and
+columns the components are raised until one is not. At most ten minutes on an idle processor as it stands.
 """
 
 import argparse
@@ -58,10 +58,10 @@ def main():
             rows.append([kind, f"{n:,}", *cells])
             print(" | ".join(rows[-1]), flush=True)
     note = (
-        f"Components, of {', '.join(map(str, asked.components))}, of which the optimum is proved to {asked.nats:g} nats "
-        f"a sample within {asked.seconds:g} s of one thread. In brackets the first that is not, and the nats a sample "
-        f"that it leaves open; more were not tried. Simulated clusters {asked.apart:g} standard deviations apart; of "
-        "clusters that overlap less is in reach, see everyday.md.\n"
+        f"Components, of {', '.join(map(str, asked.components))}, of which the optimum is proved to {asked.nats:g} "
+        f"nats a sample within {asked.seconds:g} s of one thread. In brackets the first that is not, and the nats a "
+        f"sample that it leaves open; more were not tried. Simulated clusters {asked.apart:g} standard deviations "
+        "apart; of clusters that overlap less is in reach, see everyday.md.\n"
     )
     header = ["covariance", "rows", *(f"{d} column{'s' if d > 1 else ''}" for d in asked.columns)]
     machine.write(asked.output, "\n".join([heading, note, machine.table(header, rows)]))

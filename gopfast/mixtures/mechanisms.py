@@ -34,6 +34,7 @@ from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, 
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
 from gopfast.mixtures.shared.gathered import are_gathered
+from gopfast.mixtures.shared.gathered_known import GatheredBound, are_gathered as are_known_gathered
 from gopfast.mixtures.shared.labels import LabelBound, has_labels
 from gopfast.mixtures.shared.noise import is_noisy
 from gopfast.mixtures.shared.rough_search import PriceMaker
@@ -45,9 +46,12 @@ from gopfast.mixtures.tuning import (
     ASKED_FROM,
     BEFORE_COVER,
     BEFORE_HULL,
+    CLOSED_BY_TREE,
+    CLOSED_PATIENCE,
     CORNERS_COST,
     HULL_ALONE,
     MOST_AT_ONCE,
+    MOST_BEFORE_CLOSED,
     MOST_BEFORE_PRICES,
     MOST_CHAINED,
     MOST_POINTS,
@@ -479,7 +483,9 @@ class Hull(Early):
 
     @staticmethod
     def suits(plan):
-        """Of four and more columns, known variances and spherical components."""
+        """Of four and more columns, known variances and spherical components, where the tree is not as soon done."""
+        if is_closed_by_tree(plan.family):
+            return False
         return has_hull(plan.family) and not is_priced_at_once(plan, BEFORE_HULL)
 
     @staticmethod
@@ -489,6 +495,25 @@ class Hull(Early):
         record = None if plan.blocks is None else plan.blocks.hull
         bound = HullBound(plan.family, solution, limit, plan.threads, record, has_few(plan.family))
         return bound if record is None else ShownHull(bound, record, plan.family.n_columns >= HULL_ALONE)
+
+
+class GatheredKnown(Early):
+    """Groups of samples in place of samples, of known variance."""
+
+    name, theory = "gathered_known", "(TF4)"
+    what = "bounds mixtures of known variance of many samples by those of groups of them, at a cost that hardly grows"
+    hands_over, back_off = ("floor",), "from the first node on, until groups are a good part of the samples"
+
+    @staticmethod
+    def suits(plan):
+        """Of known variances of many samples in four and five columns; a proof has no entry for it."""
+        return are_known_gathered(plan.family) and plan.blocks is None
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("groups of samples are searched in place of samples")
+        return GatheredBound(plan.family, solution, limit, plan.epsilon, plan.of_fixed())
 
 
 class Cover(Early):
@@ -553,7 +578,7 @@ class Labels(Early):
 
     @staticmethod
     def suits(plan):
-        """Of one covariance matrix of a few columns, for three components and more."""
+        """Of one covariance matrix of a few columns; for two components of many samples, in three columns and more."""
         return _is_tied(plan.family) and has_labels(plan.family)
 
     @staticmethod
@@ -686,7 +711,7 @@ class Factors(Mechanism):
 
     @staticmethod
     def applies(plan):
-        """Of one covariance matrix of three columns, or of two and not few samples, for three components and more."""
+        """Of one covariance matrix of three columns, or two and not few samples; of two components of many samples."""
         return plan.has(SharedParameters) and plan.slices.has_factors
 
 
@@ -800,8 +825,9 @@ MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
-    HittingSets, Raised, Hull, Cover, Groups, Labels, Pricing, CellCuts, Confinement, Rounding, PriceLevels, Blocks,
-    SharedParameters, Factors, RoughPrices, Gathered, Noisy, Simplices, ChainsOfRegressions, Marginal,
+    HittingSets, Raised, GatheredKnown, Hull, Cover, Groups, Labels, Pricing, CellCuts, Confinement, Rounding,
+    PriceLevels, Blocks, SharedParameters, Factors, RoughPrices, Gathered, Noisy, Simplices,
+    ChainsOfRegressions, Marginal,
 )  # fmt: skip
 NAMES = tuple(mechanism.name for mechanism in MECHANISMS)
 FLOORS = tuple(one for one in MECHANISMS if issubclass(one, Floor))
@@ -817,6 +843,13 @@ def has_matrices(plan):
     if not plan.wants_prices or plan.has(Pricing) or plan.has(SharedParameters):
         return False
     return plan.family.has_marginals and is_few(plan)
+
+
+def is_closed_by_tree(family):
+    """Return whether branch and bound alone closes most problems: means of known variance, of few numbers."""
+    if not isinstance(family, GaussianFamily) or family.n_ranges or family.has_prior:
+        return False
+    return family.n_columns > 1 and (family.n_components - 1) * family.n_columns <= CLOSED_BY_TREE
 
 
 def is_priced_at_once(plan, parameters):
@@ -876,7 +909,11 @@ def _confinement(plan, bound, solution):
 def _nodes_before_prices(plan, patience):
     """Return how many nodes the tree bounds before it has cost what prices do, times so much patience."""
     terms = terms_of_a_node(plan)
-    before = min(MOST_BEFORE_PRICES, TERMS_OF_A_PRICE * plan.family.data.n_samples)
+    before = TERMS_OF_A_PRICE * plan.family.data.n_samples
+    if is_closed_by_tree(plan.family):
+        before = min(MOST_BEFORE_CLOSED, CLOSED_PATIENCE * before)
+    else:
+        before = min(MOST_BEFORE_PRICES, before)
     # where nodes are costly few of them are as much as prices may wait for
     return max(ASKED_FROM, min(REDUCED_FROM, MOST_BEFORE_PRICES // terms), int(patience * before / terms))
 

@@ -29,7 +29,7 @@ from gopfast.mixtures.mechanisms import (
     priced_families,
 )
 from gopfast.mixtures.primal.em import MixturePrimal
-from gopfast.mixtures.tuning import MOST_SLICED
+from gopfast.mixtures.tuning import MOST_SLICED, MOST_SLICED_EXACTLY
 from gopfast.search.mechanism import Plan
 from gopfast.search.search import Search
 from gopfast.tuning import EPSILON
@@ -93,10 +93,15 @@ class MixturePlan(Plan):
     @cached_property
     def slices(self):
         """What a shared parameter can be fixed in; None where there is none, or hitting sets come first."""
-        is_many = self.family.data.n_samples > MOST_SLICED
-        if not self.wants_prices or self.priced or self.cells is not None or (is_many and not has_groups(self)):
+        n = self.family.data.n_samples
+        if not self.wants_prices or self.priced or self.cells is not None or self.has(HittingSets):
             return None
-        return None if self.has(HittingSets) else self.family.slices()
+        if n > MOST_SLICED_EXACTLY and not has_groups(self):
+            return None
+        slices = self.family.slices()
+        if slices is None or n <= MOST_SLICED or slices.exact or has_groups(self):
+            return slices
+        return None
 
     # What a search is made of
 

@@ -20,6 +20,13 @@ ASKED_FROM = 1
 TERMS_OF_A_PRICE = 8_000
 # but at most so many | terms | [0, inf) | not measured
 MOST_BEFORE_PRICES = 8_000_000
+# times as much where the tree itself closes most problems | factor | [1, inf) | docs/notebook/small_problems.md
+CLOSED_PATIENCE = 5.0
+# the same at most | terms | [0, inf) | docs/notebook/small_problems.md
+MOST_BEFORE_CLOSED = 300_000_000
+# which it does where all means but one are of so few numbers, known variances | (K - 1) d | [0, inf) |
+# docs/notebook/small_problems.md
+CLOSED_BY_TREE = 4
 # times as many where corners, hitting sets or the tree itself close most problems, and for what shared parameters are
 # fixed at | factor | [0, inf) | not measured
 PATIENCE = 2.5
@@ -243,6 +250,9 @@ BLOCK = 8192
 # of mixtures in which a shared parameter is fixed, unless groups are in place of samples | samples | [1, inf) |
 # argument: 60 searches keep a copy of them each
 MOST_SLICED = 200_000
+# the same where lines lose nothing, so that a few of them are enough | samples | [1, inf) |
+# docs/notebook/shared_parameters.md
+MOST_SLICED_EXACTLY = 4_000_000
 
 # [shared_coefficients] A coefficient that components share: intervals of it.
 

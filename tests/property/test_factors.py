@@ -219,12 +219,13 @@ def test_precisions_are_the_flattest_of_some_that_are_estimated_to_say_enough(se
             assert below < aimed
 
 
+@pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("is_rough", [False, True])
 @pytest.mark.parametrize("seed", range(24))
-def test_no_bound_exceeds_an_objective_attained(seed, is_rough, monkeypatch):
+def test_no_bound_exceeds_an_objective_attained(seed, is_rough, K, monkeypatch):
     """It is told to prove more than is true."""
     monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
-    problem = problem_of(seed)
+    problem = problem_of(seed, K=K)
     bound, best = bound_of(problem, 1e-3 * problem.total_weight, -1.0 if seed % 2 else 1e-4, is_rough=is_rough)
     found = told(bound, 60)
     assert -math.inf < max(found) <= best + 1e-12 * abs(best)

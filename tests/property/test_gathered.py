@@ -13,10 +13,11 @@ from support.tied_bounds import bound_of, problem_of, told
 
 import gopfast
 from gopfast.mixtures import engine, plan as plan_module
-from gopfast.mixtures.mechanisms import Gathered, RoughPrices
-from gopfast.mixtures.shared import estimates as estimates_module, factors as factors_module, gathered
+from gopfast.mixtures.mechanisms import Gathered, GatheredKnown, RoughPrices
+from gopfast.mixtures.shared import estimates as estimates_module, factors as factors_module, gathered, gathered_known
 from gopfast.mixtures.shared.estimates import Estimates, posterior, refit
 from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, proxies
+from gopfast.mixtures.shared.gathered_known import GatheredBound
 from gopfast.mixtures.shared.rough_search import PriceMaker, allowed
 
 
@@ -252,8 +253,55 @@ def test_parameters_that_many_samples_share_are_fixed_where_groups_are_in_their_
     x = np.random.default_rng(1).standard_normal((6_000, 2))
     three, two = (gopfast.GaussianMixture(x, K, covariance="tied") for K in (3, 2))
     assert plan_of(three).slices is not None
-    assert plan_of(two).slices is None  # lines alone
+    assert plan_of(two).slices is not None  # lines lose nothing: a few of them are enough
+    monkeypatch.setattr(plan_module, "MOST_SLICED_EXACTLY", 5_000)
+    assert plan_of(three).slices is not None
+    assert plan_of(two).slices is None
     assert plan_of(gopfast.GaussianMixture(x[:5_000], 2, covariance="tied")).slices is not None
     with gopfast.settings(gathered=False):
         assert plan_of(three).slices is None
     assert plan_of(three).has(Gathered) and not plan_of(two).has(Gathered)
+
+
+@pytest.mark.parametrize("raised", [1e-3, 0.05, 0.5])
+@pytest.mark.parametrize("seed", range(24))
+def test_no_bound_of_known_variance_by_groups_exceeds_an_objective_attained(seed, raised, monkeypatch):
+    """It is told to prove more than is true, of groups from coarse to fine, and with any solution for their centers."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(gathered_known, "MOST", 1.0)
+    x, w = samples_of(rng, 150, 1 + seed % 4)
+    K = int(rng.integers(2, 4))
+    known = {"covariance": "known", "noise_variance": rng.choice([0.3, 1.0, 4.0])}
+    problem = gopfast.GaussianMixture(x.T, K, sample_weight=w, **known)
+    family, W = engine.family(problem), problem.total_weight
+    local, columns = MixturePrimal(family, 1), family.data.arrays()[0]
+    ends = [local.em(np.full(K, 1 / K), rng.choice(columns.T, K), 0.0, 300) for _ in range(12)]
+    best = min(trace.min() for _, trace, _ in ends)
+    solution = ends[0][0]
+    if seed % 2:  # no solution: any points are valid centers
+        solution = np.concatenate([rng.dirichlet(np.ones(K)), rng.choice(columns.T, K).ravel(), [0.0]])
+    bound = GatheredBound(family, solution, best + raised * W, 1e-4, plan_of(problem).of_fixed())
+    found = told(bound, 60, time.monotonic() + 2.0)
+    assert -math.inf < max(found) <= best + 1e-12 * abs(best)
+    assert bound.n_terms > 0 and bound.n_passes > 0
+
+
+def test_known_variances_of_many_samples_are_searched_by_groups(monkeypatch):
+    """The search says so, its bound is below the optimum, and comes near it of clusters that are apart."""
+    monkeypatch.setattr(gathered_known, "FROM", 6_000)
+    rng = np.random.default_rng(3)
+    means = 8.0 * np.array([[0, 0, 0, 0], [1, 0, 0.2, 0], [0, 1, -0.2, 0.5]])
+    x = means[rng.integers(0, 3, 6_000)] + rng.standard_normal((6_000, 4))
+    monkeypatch.setattr(gathered_known, "MOST", 0.9)
+    problem = gopfast.GaussianMixture(x, 3, covariance="known")
+    result = gopfast.solve(problem, time_limit=3.0, n_threads=1, log=False)
+    assert result.profile["gathered_known"].calls > 0
+    assert result.objective - 0.5 * len(x) <= result.lower_bound <= result.objective
+    for other in (
+        gopfast.GaussianMixture(x[:5_999], 3, covariance="known"),
+        gopfast.GaussianMixture(x[:, :3], 3, covariance="known"),
+        gopfast.GaussianMixture(x, 3, covariance="spherical"),
+    ):
+        assert not gathered_known.are_gathered(engine.family(other))
+    with gopfast.settings(gathered_known=False):
+        assert not plan_of(problem).has(GatheredKnown)

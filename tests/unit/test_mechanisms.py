@@ -98,6 +98,10 @@ HARD = {
         lambda: gopfast.GaussianMixture(clusters(2, 6_000, 3, 8.0, 3), 3, covariance="tied"),
         {"max_nodes": 60, "time_limit": 10},
     ),
+    "gathered_known": (
+        lambda: gopfast.GaussianMixture(clusters(2, 200_000, 2, 9.0, 5), 2, covariance="known"),
+        {"max_nodes": 30, "time_limit": 10},
+    ),
     "noise": (
         lambda: gopfast.GaussianMixture(clusters(2, 50_000, 3, 8.0, 3), 3, covariance="tied"),
         {"max_nodes": 60, "time_limit": 10},

@@ -39,6 +39,7 @@ from gopfast.mixtures.shared.tuning import (
     LABELLED_MOST_TERMS as MOST_TERMS,
     LABELLED_NARROW as NARROW,
     LABELLED_NODES_A_SAMPLE as NODES_A_SAMPLE,
+    LABELLED_PAIRS_FROM as PAIRS_FROM,
     LABELLED_SAMPLE as SAMPLE,
     LABELLED_SLOPES as SLOPES,
     LABELLED_SMOOTHER as SMOOTHER,
@@ -53,7 +54,9 @@ from gopfast.roundoff import ROUND
 def has_labels(family):
     """Return whether a `TiedFamily` has such a bound: of many samples in a few columns."""
     n, d = family.data.n_samples, family.n_columns
-    return family.n_components > 2 and FEWEST <= n <= LARGEST and d <= MOST_COLUMNS
+    if family.n_components == 2 and (d < 3 or n < PAIRS_FROM):
+        return False
+    return FEWEST <= n <= LARGEST and d <= MOST_COLUMNS
 
 
 class Noisy(NamedTuple):

@@ -29,6 +29,7 @@ from gopfast.mixtures.shared.tuning import (
     MOST_PARTS,
     MOST_REFINED,
     MOST_SCATTERED,
+    PAIRS_FACTORED_FROM,
     SUMMARISED_FROM,
 )
 from gopfast.roundoff import ROUND
@@ -149,7 +150,9 @@ class RegressionSlices(SphericalSlices):
 def is_factored(family):
     """Return whether cells of a Cholesky factor bound a `TiedFamily`, see `factors`: its matrix has several axes."""
     d, n = family.n_columns, family.data.n_samples
-    return family.n_components > 2 and (d == 3 or d == 2 and n >= FACTORED_FROM)
+    if family.n_components == 2:  # lines lose nothing, but their searches are of a matrix that is narrow all around
+        return d == 3 and n >= PAIRS_FACTORED_FROM
+    return d == 3 or d == 2 and n >= FACTORED_FROM
 
 
 class MatrixSlices(Scaled):

@@ -84,6 +84,9 @@ MOST_SCATTERED = 6
 # of two columns, from which on a matrix has cells of its factor in place of simplices | samples | [1, inf) |
 # docs/notebook/shared_parameters.md
 FACTORED_FROM = 64
+# of two components in three columns, from which on it has them in place of lines | samples | [1, inf) |
+# docs/notebook/shared_parameters.md
+PAIRS_FACTORED_FROM = 10_000
 # with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
 MOST_REFINED = 20_000
 # parts of so many samples, at most | parts | [1, inf) | argument: a part takes a seventh of a second in three columns
@@ -205,7 +208,7 @@ SPARED = 0.2
 # of that part, once it has turned out to be too much | factor | (0, 1) | not measured
 SPARED_LESS = 0.25
 
-# [factors, gathered] What gathering counts as.
+# [factors, gathered, gathered_known] What gathering counts as.
 
 # that gathering samples and the search of their groups counts as, beside its terms | passes | [0, inf) | argument: it
 # takes some fifty milliseconds of 100,000 samples and 5,000 groups
@@ -249,6 +252,21 @@ GATHERED_SHRINK = 0.62
 # of cells that are tried | widths | [1, inf) | not measured
 GATHERED_LEVELS = 6
 
+# [gathered_known] Groups of samples in place of samples, of known variance.
+
+# from which on there are, where | samples | [1, inf) | docs/notebook/many_columns.md
+GATHERED_KNOWN_FROM = 200_000
+# there are such groups, from so many to so many | columns | [1, 8] | docs/notebook/many_columns.md
+GATHERED_KNOWN_COLUMNS = (4, 6)
+# groups of so many samples, at most | part | (0, 1] | docs/notebook/many_columns.md
+GATHERED_KNOWN_MOST = 0.1
+# of a group, one after the other | units of the known variance | (0, 1) | docs/notebook/many_columns.md
+GATHERED_KNOWN_VARIANCES = (0.3, 0.15, 0.07, 0.03, 0.015)
+# of the tolerance, to which points are solved | part | (0, 1) | not measured
+GATHERED_KNOWN_EXACT = 0.25
+# smaller ones follow once a search lacks less of its optimum | part of what is missing | (0, 1) | not measured
+GATHERED_KNOWN_ENOUGH = 0.05
+
 # [noise] Entropies of samples with noise.
 
 # from which on there is noise | samples | [1, inf) | docs/notebook/shared_parameters.md
@@ -279,6 +297,9 @@ NOISY_APART = 0.5
 
 # from which on there is such a bound | samples | [100, inf) | not measured
 LABELLED_FEWEST = 1_000
+# the same of two components in three columns and more: of fewer lines say more | samples | [100, inf) |
+# docs/notebook/shared_parameters.md
+LABELLED_PAIRS_FROM = 20_000
 # up to which there is | samples | [1, inf) | argument: a pass takes a second
 LABELLED_LARGEST = 4_000_000
 # eigenvalue of the covariance within labels, below which there is no such bound | the largest | (0, 1) | argument:

@@ -84,8 +84,7 @@ def raised_high(request):
         for name in ("GROUPED", "GROUPED_FULL", "GROUPED_DIAGONAL"):
             patch.setattr(raised, name, 1_000 if request.param[1] else 10_000)
         # whatever the heights are worth
-        worth = {"LOSS": 1.0, "MERGED": np.inf, "MERGED_KNOWN": np.inf, "SLACK": 1e9, "LEFT_BELOW": 0,
-                 "HEIGHTS": raised.HEIGHTS[6:]}  # fmt: skip
+        worth = {"LOSS": 1.0, "MERGED": np.inf, "MERGED_KNOWN": np.inf, "SLACK": 1e9, "HEIGHTS": raised.HEIGHTS[6:]}
         for name, value in worth.items():
             patch.setattr(raised, name, value)
         made = by_raised(problem_of(request.param[0], 1_500, 2, 3))

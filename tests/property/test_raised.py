@@ -19,12 +19,6 @@ from tests.support.savings import any_component, saved_at
 SHAPES = ["normal", "overlapping", "heavy", "ties", "constant", "dependent", "offset"]
 
 
-@pytest.fixture(autouse=True)
-def of_few_samples(monkeypatch):
-    """Take all heights of few samples, too, which a search leaves to the master problem's prices."""
-    monkeypatch.setattr(raised, "LEFT_BELOW", 0)
-
-
 def problem_of(shape, n, K=3, seed=0, covariance="full"):
     """Weighted samples of K clusters with matrices of their own, and their labels; of variances in three columns."""
     rng = np.random.default_rng([seed, n, K])
@@ -368,22 +362,6 @@ def test_a_light_cluster_that_is_cheaply_merged_has_low_prices():
     while bound.step(math.inf) and bound.pricing.n_cells < 4_000:
         pass
     assert -math.inf < bound.lower <= value
-
-
-def test_few_samples_of_clusters_apart_are_left_to_the_prices_of_the_master_problem(monkeypatch):
-    monkeypatch.setattr(raised, "LEFT_BELOW", 5_000)
-    monkeypatch.setattr(raised, "LEFT", (0.0, math.inf))
-    problem, label = problem_of("normal", 1_200, K=2, seed=1)
-    family, vector, value = best_fit(problem, label)
-    bound = RaisedBound(family, problem, vector, value - 1e-3)
-    while bound.step(math.inf):
-        pass
-    assert bound.lower == -math.inf and bound.pricing.n_cells == 0
-    monkeypatch.setattr(raised, "LEFT", (0.0, 0.0))
-    other = RaisedBound(family, problem, vector, value - 1e-3)
-    while other.step(math.inf) and other.phase != "search":
-        pass
-    assert other.phase == "search"
 
 
 def test_the_search_takes_it_and_agrees_with_the_one_without():

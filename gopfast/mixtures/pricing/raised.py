@@ -46,8 +46,6 @@ from gopfast.mixtures.pricing.tuning import (
     RAISED_GROUPS as GROUPS,
     RAISED_HEIGHTS,
     RAISED_HIGHEST,
-    RAISED_LEFT as LEFT,
-    RAISED_LEFT_BELOW as LEFT_BELOW,
     RAISED_LOSS as LOSS,
     RAISED_LOWER as LOWER,
     RAISED_MANY_DIAGONAL as MANY_DIAGONAL,
@@ -241,9 +239,6 @@ class RaisedBound(CellLearner):
         if merged > (MERGED_KNOWN if is_known else MERGED):
             if not is_known:  # these are better off with lower heights
                 self._insert(height * (2.0 - merged) / (2.0 - MERGED))
-            return
-        if isinstance(self.family, FullFamily) and len(self.weights) < LEFT_BELOW and LEFT[0] <= height < LEFT[1]:
-            self.heights = []  # the master problem's prices are as soon proved
             return
         if self.raised is not self.some:
             found = yield from self._equal(self.raised, found[0], ambiguous, few=True)

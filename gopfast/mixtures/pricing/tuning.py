@@ -478,11 +478,6 @@ RAISED_HIGHEST = (13.0, 10.0, 8.0, 6.5, 5.0, 4.0)
 # of a height between them, of the one that merging allows by the one before, and the least change | factor | (0, 1) |
 # not measured
 RAISED_LOWER = 0.98
-# from and up to such a height matrices of few samples are left to the master problem's prices | nats a sample |
-# [0, inf) | docs/notebook/groups.md
-RAISED_LEFT = (0.3, 1.0)
-# of fewer than these | samples | [0, inf) | docs/notebook/groups.md
-RAISED_LEFT_BELOW = 3_000
 # that a sample of several components may lose by its price, one after the other | nats | [0, inf) |
 # docs/notebook/groups.md
 RAISED_AMBIGUOUS = (1e-3, 1e-4, 1e-5)

@@ -34,7 +34,7 @@ from gopfast.mixtures.relaxations.crossed import CrossedRelaxation, is_crossed, 
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.mixtures.shared.factors import FactorBound
 from gopfast.mixtures.shared.gathered import are_gathered
-from gopfast.mixtures.shared.gathered_known import GatheredBound, are_gathered as are_known_gathered
+from gopfast.mixtures.shared.gathered_known import GatheredBound, is_gathered
 from gopfast.mixtures.shared.labels import LabelBound, has_labels
 from gopfast.mixtures.shared.noise import is_noisy
 from gopfast.mixtures.shared.rough_search import PriceMaker
@@ -507,7 +507,7 @@ class GatheredKnown(Early):
     @staticmethod
     def suits(plan):
         """Of known variances of many samples in four and five columns; a proof has no entry for it."""
-        return are_known_gathered(plan.family) and plan.blocks is None
+        return is_gathered(plan.family) and plan.blocks is None
 
     @staticmethod
     def learner(plan, solution, limit):

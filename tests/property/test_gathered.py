@@ -302,6 +302,6 @@ def test_known_variances_of_many_samples_are_searched_by_groups(monkeypatch):
         gopfast.GaussianMixture(x[:, :3], 3, covariance="known"),
         gopfast.GaussianMixture(x, 3, covariance="spherical"),
     ):
-        assert not gathered_known.are_gathered(engine.family(other))
+        assert not gathered_known.is_gathered(engine.family(other))
     with gopfast.settings(gathered_known=False):
         assert not plan_of(problem).has(GatheredKnown)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support import theory
 from support.histories import first_incumbent
+from support.plans import plan_of
 
 import gopfast
 from gopfast.errors import InputError
@@ -284,3 +285,15 @@ def test_what_proofs_have_no_entry_for_is_not_at_work_in_them(problem):
     free = gopfast.solve(make(), **{"max_nodes": 400, "time_limit": 60.0, **options}, log=False)
     # there is something that the proof has done without
     assert at_work < {name for name, row in free.profile.items() if row.calls}
+
+
+def test_prices_wait_where_the_tree_closes_most_problems():
+    """Two means of known variance have several times the work of prices for the tree, and no hull."""
+    x = np.random.default_rng(0).standard_normal((12_000, 4))
+    work, hull = {}, {}
+    for K, d in ((2, 3), (3, 2), (2, 4), (3, 3), (3, 4)):
+        plan = plan_of(gopfast.GaussianMixture(x[:, :d], K, covariance="known"))
+        work[K, d] = mechanisms.Pricing.begin(plan) * mechanisms.terms_of_a_node(plan)
+        hull[K, d] = plan.has(mechanisms.Hull)
+    assert min(work[2, 3], work[3, 2], work[2, 4]) > 10 * work[3, 3]
+    assert hull[3, 4] and not hull[2, 4]

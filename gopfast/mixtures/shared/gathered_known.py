@@ -15,7 +15,7 @@ import numpy as np
 from gopfast.mixtures.families.gaussian import GaussianFamily
 from gopfast.mixtures.learning.learner import Learner
 from gopfast.mixtures.shared.estimates import family_of, posterior
-from gopfast.mixtures.shared.gathered import are_gathered as are_many, groups_of, points_of
+from gopfast.mixtures.shared.gathered import are_gathered, groups_of, points_of
 from gopfast.mixtures.shared.margins import SUM
 from gopfast.mixtures.shared.shared import FixedSearch
 from gopfast.mixtures.shared.tuning import (
@@ -29,11 +29,11 @@ from gopfast.mixtures.shared.tuning import (
 )
 
 
-def are_gathered(family):
+def is_gathered(family):
     """Return whether there is such a bound: of known variances without a prior, of many samples in some columns."""
     if not isinstance(family, GaussianFamily) or family.n_ranges or family.has_prior or family.data.is_summary:
         return False
-    is_many = family.data.n_samples >= FROM and are_many(family.data)
+    is_many = family.data.n_samples >= FROM and are_gathered(family.data)
     return is_many and COLUMNS[0] <= family.n_columns <= COLUMNS[1]
 
 

@@ -41,7 +41,7 @@ from gopfast.mixtures.shared.rough_search import PriceMaker
 from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
-from gopfast.mixtures.shared.slices import is_factored
+from gopfast.mixtures.shared.slices import is_factored, rank_between
 from gopfast.mixtures.tuning import (
     ASKED_FROM,
     BEFORE_COVER,
@@ -506,7 +506,7 @@ class GatheredKnown(Early):
 
     @staticmethod
     def suits(plan):
-        """Of known variances of many samples in four and five columns; a proof has no entry for it."""
+        """Of known variances of many samples in four to six columns; a proof has no entry for it."""
         return is_gathered(plan.family) and plan.blocks is None
 
     @staticmethod
@@ -865,6 +865,11 @@ def has_groups(plan):
     if not _is_tied(plan.family) or plan.without & needed:
         return False
     return is_factored(plan.family) and are_gathered(plan.family.data)
+
+
+def has_exact_lines(family):
+    """Return whether lines lose nothing where what components share is fixed: numbers, or a matrix of one direction."""
+    return not _is_tied(family) or rank_between(family) == 1
 
 
 def _is_tied(family):

@@ -24,6 +24,7 @@ from gopfast.mixtures.mechanisms import (
     Pricing,
     RelaxedDual,
     SharedParameters,
+    has_exact_lines,
     has_groups,
     is_few,
     priced_families,
@@ -93,15 +94,11 @@ class MixturePlan(Plan):
     @cached_property
     def slices(self):
         """What a shared parameter can be fixed in; None where there is none, or hitting sets come first."""
-        n = self.family.data.n_samples
         if not self.wants_prices or self.priced or self.cells is not None or self.has(HittingSets):
             return None
-        if n > MOST_SLICED_EXACTLY and not has_groups(self):
-            return None
-        slices = self.family.slices()
-        if slices is None or n <= MOST_SLICED or slices.exact or has_groups(self):
-            return slices
-        return None
+        most = MOST_SLICED_EXACTLY if has_exact_lines(self.family) else MOST_SLICED
+        is_many = self.family.data.n_samples > most
+        return None if is_many and not has_groups(self) else self.family.slices()
 
     # What a search is made of
 

@@ -147,6 +147,11 @@ class RegressionSlices(SphericalSlices):
         return -0.5 * self.number * LOG_2_PI
 
 
+def rank_between(family):
+    """Return how many directions what lies between the components of a `TiedFamily` has at most: the rank of M."""
+    return min(family.n_components - 1, family.n_columns)
+
+
 def is_factored(family):
     """Return whether cells of a Cholesky factor bound a `TiedFamily`, see `factors`: its matrix has several axes."""
     d, n = family.n_columns, family.data.n_samples
@@ -191,7 +196,7 @@ class MatrixSlices(Scaled):
         self.within_one = float(np.trace(pooled) + np.trace(error)) * (1 + SLACK)  # at least tr L Q L'
         self.trace = float(np.trace(pooled) - np.trace(error)) * (1 - SLACK)       # at most that
         self.largest = float(wide.max()) * (1 + SLACK)  # no precision is larger in the coordinates z
-        self.rank = min(self.n_components - 1, d)
+        self.rank = rank_between(family)
         self.exact = self.rank == 1
         self.at_once = d > 2
         self.has_simplices = self.rank > 1 and d == 2

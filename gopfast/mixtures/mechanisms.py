@@ -706,12 +706,12 @@ class Factors(Mechanism):
     """Cells of the Cholesky factor of a covariance matrix."""
 
     name, theory = "factors", "(TF1)"
-    what = "bounds one covariance matrix by cells of its Cholesky factor, below cuts of fixed covariance matrices"
+    what = "bounds one covariance matrix by cells of its factor, or of two means' direction, below cuts of fixed ones"
     hands_over, back_off = ("floor",), "at most 2,000 matrices and 400,000 open cells"
 
     @staticmethod
     def applies(plan):
-        """Of one covariance matrix of three columns, or two and not few samples; of two components of many samples."""
+        """Of one covariance matrix of three columns, or two and not few samples; of two components in up to five."""
         return plan.has(SharedParameters) and plan.slices.has_factors
 
 

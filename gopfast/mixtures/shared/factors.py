@@ -6,13 +6,15 @@ With the notation of `gopfast.mixtures.shared.simplices`, every search of a know
 
     f >= c + W d / 2 + W min over P of [log det P / 2 + max over v of (b_v - <A_v, P> / 2)],
 
-a problem without samples: cells of the Cholesky factor of P bound it (`factor_cells`). Where the function itself is
-too low at the point of the least cell a search is made at the inverse of that point, or goes on.
+a problem without samples: cells of the Cholesky factor of P bound it (`factor_cells`), or with two components cells of
+the direction between them (`pair_cells`). Where the function itself is too low at the point of the least cell a search
+is made at the inverse of that point, or goes on.
 
-Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md.
+Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md, (TP1) of docs/theory/pairs.md.
 """
 
 import math
+import time
 from collections import deque
 from functools import partial
 
@@ -26,6 +28,7 @@ from gopfast.mixtures.shared.gathered import Gathering
 from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.noise import Noises
+from gopfast.mixtures.shared.pair_cells import PairCells
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
 from gopfast.mixtures.shared.tuning import (
@@ -46,6 +49,7 @@ from gopfast.mixtures.shared.tuning import (
     LIFTED_AS_ONE,
     LIKE,
     MOST_AIMED,
+    MOST_PAIRED,
     N_LIFTED,
     N_LINES,
     NARROWER,
@@ -53,6 +57,7 @@ from gopfast.mixtures.shared.tuning import (
     NOISY,
     NOISY_APART,
     NOISY_FIRST,
+    REFINING,
     ROUGHLY,
     SAME_PRECISION,
     SHARPER,
@@ -99,12 +104,18 @@ class FactorBound(KnownCovariances):
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
         self.noises, self.noise_meter = None, noise
         self.lifted = deque(maxlen=N_LIFTED)  # matrices, and what prices of samples were above -log p there
-        self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
+        self.lines, self.drawn = None, []  # lines that become cuts
+        if not slices.exact or len(slices.columns) > MOST_PAIRED:
+            self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
         if self.lines is not None:
             self._draw(deadline)
+        elif self.cells is None:
+            now = time.monotonic()
+            self.slices.refine(now + REFINING * (deadline - now))
+            self._begin()
         elif self.waiting:
             index = self.waiting[0]
             self._go_on(index, deadline)
@@ -129,15 +140,15 @@ class FactorBound(KnownCovariances):
         more, self.n_drawn = lines.step(deadline), self.n_drawn + 1
         self.n_passes, self.n_terms = self.n_passes + lines.n_passes - passes, self.n_terms + lines.n_terms - terms
         self.lower = max(self.lower, lines.lower)
-        if more and self.n_drawn < N_LINES:
+        if more and (self.slices.exact or self.n_drawn < N_LINES):
             return
-        self._begin()
-        self._add(self.center, 0.0)
+        if self.slices.exact:
+            self.drawn = [line for line in lines.lines() if line.alpha > 0.0]
         # from here on `lower` is what cells prove by themselves, so that it is seen how they get on
         self.lines, self.lower = None, -math.inf
 
     def _begin(self):
-        """Find what eigenvalues P may have, and the axes of its factor."""
+        """Find what eigenvalues P may have, and the axes of its factor; a first search is at the incumbent's."""
         slices = self.slices
         self.center = self._within_range(self.center)
         values, vectors = np.linalg.eigh(self.center)
@@ -150,7 +161,8 @@ class FactorBound(KnownCovariances):
         self.top = top * (1.0 + SLACK)
         # the mixture's mean may be no matrix that there is; a little too wide it is what cells cannot rule out
         low, high = slices.precisions()
-        self.cells = FactorCells(d, least * (1.0 - SLACK), self.top, (1.0 / high, 1.0 / (FLATTER * low)))
+        kind = PairCells if slices.exact else FactorCells
+        self.cells = kind(d, least * (1.0 - SLACK), self.top, (1.0 / high, 1.0 / (FLATTER * low)))
         self.added = np.diag(slices.added)
         if self.noise_meter is not None:
             incumbent = np.linalg.inv(self.center)
@@ -158,7 +170,14 @@ class FactorBound(KnownCovariances):
             for factor in NOISY_FIRST:
                 self._make_noise(factor * incumbent)
         constants = [*slices.fixed, 0.5 * slices.total * d, -2.0 * slices.total * self.skew]
+        if slices.exact:  # all eigenvalues but one are about 1, and are taken for the largest (TP1)
+            flattest = max(1.0 - slices.eta - SLACK, 1e-300)
+            constants.append(-0.5 * slices.total * (d - 1) * math.log(self.top / flattest) * (1.0 + SLACK))
         self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
+        self._add(self.center, 0.0)
+        for line in self.drawn:
+            self.vertices.append(Vertex(line.alpha * np.eye(d), 0.0, line.beta))
+            self._raised(len(self.vertices) - 1)
 
     def _within_range(self, A):
         """Return a matrix with the eigenvalues of a best precision, from one that may have others."""

@@ -29,7 +29,7 @@ from gopfast.mixtures.shared.tuning import (
     MOST_PARTS,
     MOST_REFINED,
     MOST_SCATTERED,
-    PAIRS_FACTORED_FROM,
+    PAIRED_FROM,
     SUMMARISED_FROM,
 )
 from gopfast.roundoff import ROUND
@@ -153,10 +153,10 @@ def rank_between(family):
 
 
 def is_factored(family):
-    """Return whether cells of a Cholesky factor bound a `TiedFamily`, see `factors`: its matrix has several axes."""
+    """Return whether cells bound a `TiedFamily`, see `factors`: its matrix, or what is between two components."""
     d, n = family.n_columns, family.data.n_samples
     if family.n_components == 2:  # lines lose nothing, but their searches are of a matrix that is narrow all around
-        return d == 3 and n >= PAIRS_FACTORED_FROM
+        return PAIRED_FROM.get(d, math.inf) <= n
     return d == 3 or d == 2 and n >= FACTORED_FROM
 
 
@@ -215,7 +215,7 @@ class MatrixSlices(Scaled):
 
     def refine(self, deadline):
         """Look for it until `deadline` of the monotonic clock: most of what phi is too low is due to it."""
-        if self.rank > 1 and len(self.columns) <= MOST_SCATTERED and not self.refined:
+        if (self.rank > 1 or self.has_factors) and len(self.columns) <= MOST_SCATTERED and not self.refined:
             n, within = len(self.weights), []
             n_parts = -(-n // MOST_REFINED)
             n_tried = min(n_parts, MOST_PARTS)

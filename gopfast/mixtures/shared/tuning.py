@@ -1,6 +1,6 @@
 """What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
 
-# [shared, labels] What is looked for in all directions.
+# [shared, factors, labels] What is looked for in all directions.
 
 # of the time, that making phi higher takes at most | part | (0, 1) | not measured
 REFINING = 0.4
@@ -84,9 +84,9 @@ MOST_SCATTERED = 6
 # of two columns, from which on a matrix has cells of its factor in place of simplices | samples | [1, inf) |
 # docs/notebook/shared_parameters.md
 FACTORED_FROM = 64
-# of two components in three columns, from which on it has them in place of lines | samples | [1, inf) |
-# docs/notebook/shared_parameters.md
-PAIRS_FACTORED_FROM = 10_000
+# of two components, from which on what is between them has cells in place of exact lines, by columns | samples |
+# [1, inf) | docs/notebook/shared_parameters.md
+PAIRED_FROM = {3: 200, 4: 3_000, 5: 3_000}
 # with which it is looked for | samples | [1, inf) | argument: a direction takes a millisecond
 MOST_REFINED = 20_000
 # parts of so many samples, at most | parts | [1, inf) | argument: a part takes a seventh of a second in three columns
@@ -169,6 +169,9 @@ SHARPER = 0.25
 FLATTER = 0.9
 # of searches of multiples of the unit matrix, before there are cells | steps | [1, inf) | not measured
 N_LINES = 2
+# of samples of two components, beyond which lines come before cells, and go on until they end | columns | [1, 8] |
+# docs/notebook/shared_parameters.md
+MOST_PAIRED = 4
 # a search that has raised its bound by less, when it last went on, is left | part of what it lacks | (0, 1) |
 # docs/notebook/shared_parameters.md
 STALLED = 0.1

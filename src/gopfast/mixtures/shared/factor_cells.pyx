@@ -18,23 +18,21 @@ import numpy as np
 
 from cython cimport final
 from libc.math cimport INFINITY, fabs, log, sqrt
-from libc.stdlib cimport free, realloc
 
 from gopfast.mixtures.families.matrix cimport jacobi
+from gopfast.mixtures.shared.cells cimport Basis, Cells, exchange, grow, leaving_of, slack_of, take_column
 from gopfast.mixtures.shared.margins cimport CELL_SUMS, OUTSIDE
 from gopfast.mixtures.shared.tuning cimport (
-    CLOCK_EVERY, FLAT, LEAST_PIVOT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT,
+    FLAT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT,
     SPLIT_WITHIN, TOO_NARROW, VIOLATED
 )
 from gopfast.search.rounding cimport ROUND
-from gopfast.search.stop cimport clock
 from gopfast.search.types cimport clip, index, real
 
 cdef enum:
     MOST_COLUMNS = 4
     MOST_ENTRIES = 10       # of C: d (d + 1) / 2
     MOST_CORNERS = 30       # of all columns: 2^(d + 1) - 2
-    MOST_BASIC = 31         # and one row for the sum of the weights
 
 
 cdef struct Cell:
@@ -59,21 +57,13 @@ cdef struct Row:        # what is not positive of any P: in each column of C a l
 # The linear program of a cell. Rows: one of every corner, and the sum of the weights. Columns: cuts, rows, the least of
 # each column, and slacks of corners.
 cdef struct Program:
-    int n_corners
     int column[MOST_CORNERS]                            # whose corner it is
     real corner[MOST_CORNERS][MOST_COLUMNS]             # its entries, zeros above the diagonal
     real product[MOST_CORNERS][MOST_ENTRIES]            # of its entries
     real logs[MOST_CORNERS]                             # log of the entry on the diagonal
-    real inverse[MOST_BASIC][MOST_BASIC]                # of the basis
-    index basic[MOST_BASIC]                             # code of the variable of each row of the inverse
-    real level[MOST_BASIC]                              # and its value
-    real price[MOST_BASIC]                              # of every row: the mixture of corners, and the objective's cut
-    real entering[MOST_BASIC]
-    real changes[MOST_BASIC]
+    Basis basis
     int n_rows
     Row rows[MOST_ROWS]
-    index beyond                                        # a variable that may grow without end, 0: none
-    real amount                                         # of it
 
 
 cdef inline real least_square(const Cell *cell, int e) noexcept nogil:
@@ -97,7 +87,7 @@ cdef inline real says(real height, const real *form, const real *product, int n_
 
 
 @final
-cdef class FactorCells:
+cdef class FactorCells(Cells):
     """
     Branch and bound of the least value, per unit of weight.
 
@@ -114,24 +104,11 @@ cdef class FactorCells:
     cdef readonly int d, n_entries
     cdef readonly real least, top
     cdef real thinnest, widest          # eigenvalues of matrices at which cuts are asked for
-    cdef readonly index n_cells, n_open, n_cuts, n_directions, n_pivots
-    cdef int version
-    cdef real closed                    # the least bound of what was left out
     cdef real[:, ::1] forms             # (capacity, n_entries) of cuts: <A, P> / 2 in the entries of P
     cdef real[::1] heights, sizes       # (capacity,) b, and the sum of the form's magnitudes
     cdef real[:, ::1] directions        # (capacity, d): u'P u is no less than 1 for any P
     cdef real[:, ::1] squares           # (capacity, n_entries) of the same: u'P u in the entries of P
     cdef int first[MOST_COLUMNS]        # entry of C with which a column begins
-    cdef Cell *cells
-    cdef index *heap
-    cdef index capacity, n_places       # of memory, and of cells that there have been
-
-    def __cinit__(self):
-        self.cells, self.heap, self.capacity = NULL, NULL, 0
-
-    def __dealloc__(self):
-        free(self.cells)
-        free(self.heap)
 
     def __init__(self, int d, real least, real top, asked=(0.0, INFINITY)):
         cdef int j
@@ -142,7 +119,7 @@ cdef class FactorCells:
             raise ValueError(f"least must be positive and at most top, got {least} and {top}")
         self.d, self.n_entries, self.least, self.top = d, d * (d + 1) // 2, least, top
         self.thinnest, self.widest = asked
-        self.closed, self.version, self.n_places = INFINITY, 0, 0
+        self.size, self.version = sizeof(Cell), 0
         self.forms, self.heights, self.sizes = np.zeros((8, self.n_entries)), np.zeros(8), np.zeros(8)
         self.directions, self.squares, self.n_directions = np.zeros((8, d)), np.zeros((8, self.n_entries)), 0
         for j in range(d):
@@ -226,17 +203,12 @@ cdef class FactorCells:
         return cell.bound
 
     @property
-    def lower(self):
-        """What is proved."""
-        return min(self.closed, self.cells[self.heap[0]].bound) if self.n_open else self.closed
-
-    @property
     def point(self):
         """The matrix (d, d) near which the least cell's bound was found, and at which cuts are asked for, or None."""
         if not self.n_open:
             return None
         cdef real product[MOST_ENTRIES]
-        self.asked(&self.cells[self.heap[0]], product)
+        self.asked(<const Cell *> self.lowest(), product)
         return self.matrix(product)
 
     @property
@@ -247,7 +219,7 @@ cdef class FactorCells:
         cdef real product[MOST_ENTRIES]
         cdef int e
         for e in range(self.n_entries):
-            product[e] = self.cells[self.heap[0]].mixed[e]
+            product[e] = (<const Cell *> self.lowest()).mixed[e]
         self.fitted(product)
         return self.matrix(product)
 
@@ -262,50 +234,17 @@ cdef class FactorCells:
     @property
     def here(self):
         """The function there."""
-        return self.cells[self.heap[0]].value if self.n_open else INFINITY
+        return (<const Cell *> self.lowest()).value if self.n_open else INFINITY
 
     def boxes(self):
         """For tests: open cells, two arrays (n_open, n_entries), the entries column by column."""
+        cdef const Cell *cell
         low, high = (np.empty((self.n_open, self.n_entries)) for _ in range(2))
         for i in range(self.n_open):
+            cell = <const Cell *> (self.records + self.heap[i] * self.size)
             for j in range(self.n_entries):
-                low[i, j], high[i, j] = self.cells[self.heap[i]].low[j], self.cells[self.heap[i]].high[j]
+                low[i, j], high[i, j] = cell.low[j], cell.high[j]
         return low, high
-
-    def search(self, real limit, index most, real share, bint skip=False, real deadline=INFINITY):
-        """
-        Split cells below `limit`, the least first.
-
-        Parameters
-        ----------
-        limit : float
-        most : int
-            Cells, at most.
-        share : float
-            It ends where the function itself lacks this part of what the least cell's bound lacks.
-        skip : bool
-            Not for the first cell.
-        deadline : float
-            Of the monotonic clock.
-
-        Returns
-        -------
-        str
-            Why it ended: "closed", "cells", "low", "too many" (of open cells), "time", "point" (the
-            least cell is no wider than what rounds).
-        """
-        cdef index end = self.n_cells + most
-        cdef int reason = 0
-        with nogil:
-            while reason == 0:
-                reason = self.split(limit, share, &skip)
-                if reason == 0 and self.n_cells >= end:
-                    reason = 2
-                if reason == 0 and self.n_cells % CLOCK_EVERY == 0 and clock() > deadline:
-                    reason = 5
-        if reason < 0:
-            raise MemoryError("of cells of a covariance matrix")
-        return (None, "closed", "cells", "low", "too many", "time", "point")[reason]
 
     cdef int split(self, real limit, real share, bint *skip) noexcept nogil:
         """One cell of the least bound; 0: go on."""
@@ -313,7 +252,7 @@ cdef class FactorCells:
         cdef int side
         if self.n_open == 0:
             return 1
-        cell = self.cells[self.heap[0]]
+        cell = (<const Cell *> self.lowest())[0]
         if cell.bound >= limit:
             return 1
         if cell.version < self.version:
@@ -345,65 +284,6 @@ cdef class FactorCells:
                 self.closed = min(self.closed, half.bound)
         self.n_cells += 2
         return 0
-
-    # The heap. Entries beyond the open cells are places in memory that are free.
-
-    cdef int reserve(self, index n) noexcept nogil:
-        cdef index capacity = self.capacity
-        cdef void *block
-        if n <= capacity:
-            return 0
-        capacity = max(64, 2 * capacity)
-        block = realloc(self.cells, capacity * sizeof(Cell))
-        if block == NULL:
-            return -1
-        self.cells = <Cell *> block
-        block = realloc(self.heap, capacity * sizeof(index))
-        if block == NULL:
-            return -1
-        self.heap, self.capacity = <index *> block, capacity
-        return 0
-
-    cdef void take(self, const Cell *cell) noexcept nogil:
-        """There is room for it."""
-        cdef index at = self.n_open, parent, place
-        if self.n_open == self.n_places:
-            self.heap[self.n_places] = self.n_places
-            self.n_places += 1
-        place = self.heap[at]
-        self.cells[place] = cell[0]
-        while at > 0:
-            parent = (at - 1) // 2
-            if self.cells[self.heap[parent]].bound <= cell.bound:
-                break
-            self.heap[at] = self.heap[parent]
-            at = parent
-        self.heap[at] = place
-        self.n_open += 1
-
-    cdef void replace(self, const Cell *cell, real limit) noexcept nogil:
-        """In place of the least one, or nothing where it is closed."""
-        cdef index at = 0, child, place = self.heap[0]
-        if cell.bound < limit:
-            self.cells[place] = cell[0]
-        else:
-            self.closed = min(self.closed, cell.bound)
-            self.n_open -= 1
-            self.heap[0], self.heap[self.n_open] = self.heap[self.n_open], place
-            if self.n_open == 0:
-                return
-            place = self.heap[0]
-        while True:
-            child = 2 * at + 1
-            if child >= self.n_open:
-                break
-            if child + 1 < self.n_open and self.cells[self.heap[child + 1]].bound < self.cells[self.heap[child]].bound:
-                child += 1
-            if self.cells[self.heap[child]].bound >= self.cells[place].bound:
-                break
-            self.heap[at] = self.heap[child]
-            at = child
-        self.heap[at] = place
 
     # Bounds.
 
@@ -505,7 +385,7 @@ cdef class FactorCells:
                     for i in range(l, self.d):
                         program.product[n][self.first[l] + i - l] = program.corner[n][i] * program.corner[n][l]
                 n += 1
-        program.n_corners = n
+        program.basis.n = n
 
     cdef real of_corner(self, const Program *program, const real *form, int k) noexcept nogil:
         """<A, c c'> / 2 of a corner."""
@@ -529,7 +409,8 @@ cdef class FactorCells:
         cdef real form[MOST_ENTRIES]
         cdef real one
         cdef int _turn
-        program.n_rows, program.beyond, program.amount = 0, 0, 0.0
+        program.n_rows, program.basis.beyond, program.basis.amount = 0, -1, 0.0
+        program.basis.n_free = MOST_COLUMNS
         cell.version = self.version
         if self.confine(cell):
             cell.bound = INFINITY
@@ -540,7 +421,7 @@ cdef class FactorCells:
             self.maximise(&program, cell.bound, limit)
             one = self.proved(&program, form)
             cell.bound = max(cell.bound, one)
-            if cell.bound >= limit or program.beyond or not self.bend(&program):
+            if cell.bound >= limit or program.basis.beyond >= 0 or not self.bend(&program):
                 break
         if cell.bound < limit:
             self.choose(cell, &program, form)
@@ -583,7 +464,7 @@ cdef class FactorCells:
         """A basis: the cut that says most at a point, each column's least there, and slacks of the other corners."""
         cdef const real *forms = &self.forms[0, 0]
         cdef const real *heights = &self.heights[0]
-        cdef int k, i, n = program.n_corners, j
+        cdef int k, i, n = program.basis.n, j
         cdef index v, best = 0
         cdef real least[MOST_COLUMNS]
         cdef real one, largest = -INFINITY, total
@@ -605,125 +486,106 @@ cdef class FactorCells:
                 least[j], at[j] = one, k
         for k in range(n + 1):
             for i in range(n + 1):
-                program.inverse[k][i] = 0.0
+                program.basis.inverse[k][i] = 0.0
         for k in range(n):
             j = program.column[k]
-            program.price[k] = 0.0
+            program.basis.price[k] = 0.0
             if at[j] == k:      # y_j = r_k - cost_k r_n
-                program.basic[k], program.level[k] = -1 - j, least[j]
-                program.inverse[k][k], program.inverse[k][n] = 1.0, -cost[k]
-                program.price[k] = 1.0
+                program.basis.basic[k], program.basis.level[k] = -1 - j, least[j]
+                program.basis.inverse[k][k], program.basis.inverse[k][n] = 1.0, -cost[k]
+                program.basis.price[k] = 1.0
             else:               # s_k = r_k - y_j - cost_k r_n
-                program.basic[k], program.level[k] = -1 - MOST_COLUMNS - k, program.logs[k] - cost[k] - least[j]
-                program.inverse[k][k], program.inverse[k][at[j]] = 1.0, -1.0
-                program.inverse[k][n] = cost[at[j]] - cost[k]
-        program.basic[n], program.level[n], program.inverse[n][n] = best, 1.0, 1.0
-        program.price[n] = self.heights[best]
+                program.basis.basic[k] = slack_of(&program.basis, k)
+                program.basis.level[k] = program.logs[k] - cost[k] - least[j]
+                program.basis.inverse[k][k], program.basis.inverse[k][at[j]] = 1.0, -1.0
+                program.basis.inverse[k][n] = cost[at[j]] - cost[k]
+        program.basis.basic[n], program.basis.level[n], program.basis.inverse[n][n] = best, 1.0, 1.0
+        program.basis.price[n] = self.heights[best]
         for j in range(self.d):
-            program.price[n] -= cost[at[j]]
+            program.basis.price[n] -= cost[at[j]]
 
     cdef void maximise(self, Program *program, real known, real limit) noexcept nogil:
         """Pivots of the simplex method, from weights that are feasible and stay so."""
         cdef const real *forms = &self.forms[0, 0]
         cdef const real *heights = &self.heights[0]
-        cdef int n = program.n_corners, _turn, k, i, e, leaving
+        cdef int n = program.basis.n, _turn, k, i, e, leaving
         cdef index v, entering
         cdef real mixed[MOST_ENTRIES]
-        cdef real profit, best, objective, ratio, step, enough
+        cdef real profit, best, objective, ratio, enough
         for _turn in range(MOST_PIVOTS):
             objective = 0.0
             for k in range(n):
-                objective += program.price[k] * program.logs[k]
-            objective += program.price[n]
+                objective += program.basis.price[k] * program.logs[k]
+            objective += program.basis.price[n]
             if objective >= limit + fabs(limit) * FLAT:
                 return
             for e in range(self.n_entries):
                 mixed[e] = 0.0
             for k in range(n):
                 for e in range(self.first[program.column[k]], self.n_entries):
-                    mixed[e] += program.price[k] * program.product[k][e]
+                    mixed[e] += program.basis.price[k] * program.product[k][e]
             best = enough = max(FLAT, PROFIT * (limit - objective) if limit < INFINITY else FLAT)
             entering = -1
             for v in range(self.n_cuts):
-                profit = says(heights[v], forms + v * self.n_entries, mixed, self.n_entries) - program.price[n]
+                profit = says(heights[v], forms + v * self.n_entries, mixed, self.n_entries) - program.basis.price[n]
                 if profit > best:
                     best, entering = profit, v
             for i in range(program.n_rows):
                 profit = program.rows[i].constant
                 for k in range(n):
-                    profit += program.price[k] * self.of_row(program, &program.rows[i], k)
+                    profit += program.basis.price[k] * self.of_row(program, &program.rows[i], k)
                 if profit > best:
                     best, entering = profit, self.n_cuts + i
             for k in range(n):
                 # a slack's profit is without a unit: what it brings is its profit times the corner's value
-                profit = -program.price[k]
+                profit = -program.basis.price[k]
                 if profit > FLAT and profit > best:
-                    best, entering = profit, -1 - MOST_COLUMNS - k
+                    best, entering = profit, slack_of(&program.basis, k)
             if best <= enough:
                 return
             self.column(program, entering)
-            leaving, ratio = -1, INFINITY
-            for k in range(n + 1):
-                if -1 - MOST_COLUMNS < program.basic[k] < 0:
-                    continue        # a column's least is free
-                if program.changes[k] > LEAST_PIVOT and program.level[k] < ratio * program.changes[k]:
-                    leaving, ratio = k, max(0.0, program.level[k]) / program.changes[k]
+            leaving = leaving_of(&program.basis, &ratio)
             if leaving < 0:     # no P is in the cell
-                ratio = 2.0 * (limit - objective) / best if limit < INFINITY else 1.0
-                for k in range(n + 1):
-                    program.level[k] -= program.changes[k] * ratio
-                program.beyond, program.amount = entering, ratio
+                grow(&program.basis, entering, 2.0 * (limit - objective) / best if limit < INFINITY else 1.0)
                 return
             self.n_pivots += 1
-            step = program.changes[leaving]
-            for i in range(n + 1):
-                program.inverse[leaving][i] /= step
-                program.price[i] += best * program.inverse[leaving][i]
-            program.level[leaving], program.basic[leaving] = ratio, entering
-            for k in range(n + 1):
-                if k != leaving and program.changes[k] != 0.0:
-                    for i in range(n + 1):
-                        program.inverse[k][i] -= program.changes[k] * program.inverse[leaving][i]
-                    program.level[k] -= program.changes[k] * ratio
+            exchange(&program.basis, leaving, entering, ratio, best)
 
     cdef void column(self, Program *program, index entering) noexcept nogil:
         """What a unit of a variable takes of those in the basis."""
-        cdef int n = program.n_corners, k, i
+        cdef int n = program.basis.n, k
         for k in range(n + 1):
-            program.entering[k] = 0.0
+            program.basis.entering[k] = 0.0
         if entering >= self.n_cuts:
             for k in range(n):
-                program.entering[k] = -self.of_row(program, &program.rows[entering - self.n_cuts], k)
+                program.basis.entering[k] = -self.of_row(program, &program.rows[entering - self.n_cuts], k)
         elif entering >= 0:
             for k in range(n):
-                program.entering[k] = self.of_corner(program, &self.forms[entering, 0], k)
-            program.entering[n] = 1.0
+                program.basis.entering[k] = self.of_corner(program, &self.forms[entering, 0], k)
+            program.basis.entering[n] = 1.0
         else:
-            program.entering[-1 - MOST_COLUMNS - entering] = 1.0
-        for k in range(n + 1):
-            program.changes[k] = 0.0
-            for i in range(n + 1):
-                program.changes[k] += program.inverse[k][i] * program.entering[i]
+            program.basis.entering[-1 - program.basis.n_free - entering] = 1.0
+        take_column(&program.basis)
 
     cdef real proved(self, const Program *program, real *form) noexcept nogil:
         """The bound of the weights that were found, whatever they are, rounded down; OUT: the form of their cut."""
-        cdef int n = program.n_corners, k, e, i, j
+        cdef int n = program.basis.n, k, e, i, j
         cdef index v
         cdef real share, total = 0.0, height = 0.0, size = 0.0, value = 0.0, one, turn
         cdef real least[MOST_COLUMNS]
         cdef real logs[MOST_COLUMNS]
         for k in range(n + 1):
-            if 0 <= program.basic[k] < self.n_cuts:
-                total += max(0.0, program.level[k])
+            if 0 <= program.basis.basic[k] < self.n_cuts:
+                total += max(0.0, program.basis.level[k])
         for e in range(self.n_entries):
             form[e] = 0.0
         if not 0.0 < total < INFINITY:
             return -INFINITY
         for k in range(n + 2):
-            v = program.basic[k] if k <= n else program.beyond
+            v = program.basis.basic[k] if k <= n else program.basis.beyond
             if v < 0 or k > n and v < self.n_cuts:
                 continue
-            share = max(0.0, program.level[k]) if k <= n else program.amount
+            share = max(0.0, program.basis.level[k]) if k <= n else program.basis.amount
             if v >= self.n_cuts:
                 one = program.rows[v - self.n_cuts].constant
                 height += share * one
@@ -741,9 +603,9 @@ cdef class FactorCells:
             one = program.logs[k] - self.of_corner(program, form, k)
             logs[j] = max(logs[j], fabs(program.logs[k]))
             for i in range(n + 2):
-                v = program.basic[i] if i <= n else program.beyond
+                v = program.basis.basic[i] if i <= n else program.basis.beyond
                 if v >= self.n_cuts:
-                    turn = (max(0.0, program.level[i]) if i <= n else program.amount)
+                    turn = (max(0.0, program.basis.level[i]) if i <= n else program.basis.amount)
                     turn *= self.of_row(program, &program.rows[v - self.n_cuts], k)
                     one += turn
                     size += fabs(turn)
@@ -880,9 +742,9 @@ cdef class FactorCells:
         cdef int k, e
         for e in range(self.n_entries):
             mixed[e] = 0.0
-        for k in range(program.n_corners):
+        for k in range(program.basis.n):
             for e in range(self.first[program.column[k]], self.n_entries):
-                mixed[e] += max(0.0, program.price[k]) * program.product[k][e]
+                mixed[e] += max(0.0, program.basis.price[k]) * program.product[k][e]
 
     cdef void averages(self, const Program *program, real (*mean)[MOST_COLUMNS]) noexcept nogil:
         """Mean (d, d) of the mixture of corners of each column."""
@@ -893,8 +755,8 @@ cdef class FactorCells:
             total[j] = 0.0
             for i in range(self.d):
                 mean[j][i] = 0.0
-        for k in range(program.n_corners):
-            share, j = max(0.0, program.price[k]), program.column[k]
+        for k in range(program.basis.n):
+            share, j = max(0.0, program.basis.price[k]), program.column[k]
             total[j] += share
             for i in range(j, self.d):
                 mean[j][i] += share * program.corner[k][i]
@@ -914,11 +776,11 @@ cdef class FactorCells:
         # of the cut, and of rows that are concave
         for i in range(self.d):
             bends[i] = max(0.0, form[self.first[i]])
-        for k in range(program.n_corners + 2):
-            v = program.basic[k] if k <= program.n_corners else program.beyond
+        for k in range(program.basis.n + 2):
+            v = program.basis.basic[k] if k <= program.basis.n else program.basis.beyond
             if v >= self.n_cuts and program.rows[v - self.n_cuts].below:
                 row = &program.rows[v - self.n_cuts]
-                part = max(0.0, program.level[k]) if k <= program.n_corners else program.amount
+                part = max(0.0, program.basis.level[k]) if k <= program.basis.n else program.basis.amount
                 for i in range(self.d):
                     bends[i] += part * row.u[i] * row.u[i]
         self.averages(program, mean)

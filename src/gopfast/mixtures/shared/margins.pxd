@@ -3,7 +3,7 @@
 from gopfast.search.types cimport real
 
 cdef extern from *:
-    # [factor_cells] Cells of a Cholesky factor.
+    # [factor_cells, pair_cells] Cells of a covariance matrix.
 
     # error of a cell's bound | relative to the sum of its terms' magnitudes | thousands of u: sums have up to some
     # hundred terms (R1), (TF2)

@@ -153,6 +153,16 @@ def test_lines_are_cuts_of_the_cells(seed, monkeypatch):
     assert -math.inf < max(found) <= best + 1e-12 * abs(best)
 
 
+def test_what_lines_prove_is_kept(monkeypatch):
+    """Where they prove all that is asked for there are no cells."""
+    monkeypatch.setattr(factors_module, "MOST_PAIRED", 1)
+    X = np.random.default_rng(0).standard_normal((60, 2)) + 8.0 * np.arange(60)[:, None] // 30 * [1.0, 0.0]
+    bound, best = bound_of(gopfast.GaussianMixture(X, 2, covariance="tied"), -1.0, 0.1)
+    told(bound, 400)
+    assert bound.cells is None
+    assert best - 1.0 <= bound.lower <= best
+
+
 @pytest.mark.parametrize("d", [3, 4])
 def test_two_components_in_four_columns_are_proved(d):
     rng = np.random.default_rng(d)

@@ -140,7 +140,7 @@ class FactorBound(KnownCovariances):
         more, self.n_drawn = lines.step(deadline), self.n_drawn + 1
         self.n_passes, self.n_terms = self.n_passes + lines.n_passes - passes, self.n_terms + lines.n_terms - terms
         self.lower = max(self.lower, lines.lower)
-        if more and (self.slices.exact or self.n_drawn < N_LINES):
+        if self.lower >= self.limit or more and (self.slices.exact or self.n_drawn < N_LINES):
             return
         if self.slices.exact:
             self.drawn = [line for line in lines.lines() if line.alpha > 0.0]

@@ -432,8 +432,9 @@ def test_ctrl_c_in_a_step_ends_the_search(monkeypatch):
     assert -math.inf < result.lower_bound <= result.objective
 
 
-def test_bounds_are_equal_for_every_number_of_threads():
-    problem = problem_of(7, 70, 3)
+@pytest.mark.parametrize("K", [2, 3])
+def test_bounds_are_equal_for_every_number_of_threads(K):
+    problem = problem_of(7, 70, 3, K=K)
     found = []
     for threads in (1, 2, 4):
         bound, _ = bound_of(problem, 1.0, threads=threads)

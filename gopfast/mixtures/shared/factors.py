@@ -14,7 +14,6 @@ Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md, (TP1) of docs/theory/p
 """
 
 import math
-import time
 from collections import deque
 from functools import partial
 
@@ -57,7 +56,6 @@ from gopfast.mixtures.shared.tuning import (
     NOISY,
     NOISY_APART,
     NOISY_FIRST,
-    REFINING,
     ROUGHLY,
     SAME_PRECISION,
     SHARPER,
@@ -113,8 +111,7 @@ class FactorBound(KnownCovariances):
         if self.lines is not None:
             self._draw(deadline)
         elif self.cells is None:
-            now = time.monotonic()
-            self.slices.refine(now + REFINING * (deadline - now))
+            self.slices.refine(deadline)
             self._begin()
         elif self.waiting:
             index = self.waiting[0]
@@ -176,8 +173,7 @@ class FactorBound(KnownCovariances):
         self.offset, self.magnitude = math.fsum(constants), math.fsum(map(abs, constants))
         self._add(self.center, 0.0)
         for line in self.drawn:
-            self.vertices.append(Vertex(line.alpha * np.eye(d), 0.0, line.beta))
-            self._raised(len(self.vertices) - 1)
+            self._cut(line.alpha * np.eye(d), line.beta)
 
     def _within_range(self, A):
         """Return a matrix with the eigenvalues of a best precision, from one that may have others."""
@@ -345,9 +341,13 @@ class FactorBound(KnownCovariances):
         if not said > asked:
             return False
         A, beta = noises.cut(noise, P)
+        self._cut(A, beta)
+        return True
+
+    def _cut(self, A, beta):
+        """Tell the cells of a cut that has no search behind it."""
         self.vertices.append(Vertex(A, 0.0, beta))
         self._raised(len(self.vertices) - 1)
-        return True
 
     def _make_noise(self, covariance):
         """Make noise of about a covariance, and count that."""

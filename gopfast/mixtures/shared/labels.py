@@ -46,7 +46,6 @@ from gopfast.mixtures.shared.tuning import (
     LABELLED_VARIANCES as VARIANCES,
     LABELLED_WIDE as WIDE,
     LABELLED_WORTH as WORTH,
-    REFINING,
 )
 from gopfast.roundoff import ROUND
 
@@ -120,8 +119,7 @@ class LabelBound(Learner):
         """Look for the least variance within components in all directions, at last within a label; whether to go on."""
         units = self.units
         if self.looked is None:
-            now = time.monotonic()
-            self.slices.refine(now + REFINING * (deadline - now))
+            self.slices.refine(deadline)
             self.looked = 0
         else:
             units.look(self.looked, end_of_step(deadline))

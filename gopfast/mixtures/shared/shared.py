@@ -31,7 +31,6 @@ from gopfast.mixtures.shared.tuning import (
     LINE_FIRST_NODES as FIRST_NODES,
     LINE_VAGUE as VAGUE,
     MOST_LINES,
-    REFINING,
     SAME,
     SOLVING,
     TURN,
@@ -168,8 +167,7 @@ class SharedBound(Learner):
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
         if self.rough:
-            now = time.monotonic()
-            self.slices.refine(now + REFINING * (deadline - now))
+            self.slices.refine(deadline)
             self.rough = False
         if self.next is not None:
             self.searches.append(self._search(self.next))

@@ -30,6 +30,7 @@ from gopfast.mixtures.shared.tuning import (
     MOST_REFINED,
     MOST_SCATTERED,
     PAIRED_FROM,
+    REFINING,
     SUMMARISED_FROM,
 )
 from gopfast.roundoff import ROUND
@@ -214,8 +215,10 @@ class MatrixSlices(Scaled):
             self.refine(math.inf)
 
     def refine(self, deadline):
-        """Look for it until `deadline` of the monotonic clock: most of what phi is too low is due to it."""
+        """Look for it in a part of the time until a deadline: most of what phi is too low is due to it."""
         if (self.rank > 1 or self.has_factors) and len(self.columns) <= MOST_SCATTERED and not self.refined:
+            now = time.monotonic()
+            deadline = now + REFINING * (deadline - now)
             n, within = len(self.weights), []
             n_parts = -(-n // MOST_REFINED)
             n_tried = min(n_parts, MOST_PARTS)

@@ -1,6 +1,6 @@
 """What was tuned in the Python modules of this room; how an entry reads: ARCHITECTURE.md, "Constants"."""
 
-# [shared, factors, labels] What is looked for in all directions.
+# [slices] What is looked for in all directions.
 
 # of the time, that making phi higher takes at most | part | (0, 1) | not measured
 REFINING = 0.4

@@ -6,18 +6,35 @@ Subclasses say how a cell is bounded and divided. What their linear programs sha
 Theory: (TF3) of docs/theory/factors.md.
 """
 
-from libc.math cimport INFINITY
-from libc.stdlib cimport free, realloc
+import numpy as np
+
+from libc.math cimport INFINITY, sqrt
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
-from gopfast.mixtures.shared.tuning cimport CLOCK_EVERY
+from gopfast.mixtures.shared.tuning cimport CLOCK_EVERY, MOST_OPEN
+from gopfast.search.rounding cimport ROUND
 from gopfast.search.stop cimport clock
 from gopfast.search.types cimport index, real
+
+
+def doubled(array):
+    """Return an array with as many rows again, of zeros."""
+    return np.concatenate([array, np.zeros_like(array)])
 
 
 cdef class Cells:
     """
     Open cells and the least bound of those that were closed.
+
+    Parameters
+    ----------
+    d : int
+        Columns of the samples.
+    least, top : float
+        No eigenvalue of P is less or more.
+    asked : tuple of float, optional
+        Eigenvalues between which cuts are asked for: a point with others is moved there.
 
     Attributes
     ----------
@@ -31,17 +48,44 @@ cdef class Cells:
     """
 
     def __cinit__(self):
-        self.records, self.heap, self.capacity, self.n_places = NULL, NULL, 0, 0
+        self.records, self.scratch, self.heap, self.capacity, self.n_places = NULL, NULL, NULL, 0, 0
         self.closed = INFINITY
+
+    def __init__(self, int d, real least, real top, asked=(0.0, INFINITY)):
+        self.d, self.least, self.top = d, least, top
+        self.thinnest, self.widest = asked
+        self.directions = np.zeros((8, d))
+        self.n_cuts = 1                 # R >= 0
 
     def __dealloc__(self):
         free(self.records)
+        free(self.scratch)
         free(self.heap)
 
     @property
     def lower(self):
         """What is proved."""
-        return min(self.closed, (<const real *> self.lowest())[0]) if self.n_open else self.closed
+        return min(self.closed, (<const Head *> self.lowest()).bound) if self.n_open else self.closed
+
+    @property
+    def here(self):
+        """The function near where the least cell's bound was found."""
+        return (<const Head *> self.lowest()).value if self.n_open else INFINITY
+
+    def widen(self, u, real least):
+        """Add a direction u, of length 1, along which no P is less than `least`; whether that says anything."""
+        cdef int i
+        # what rounding of u, here and where it was made, changes u'P u by
+        least -= 64 * self.d * self.d * ROUND * self.top
+        if not least > 0.0:
+            return False
+        if self.n_directions == self.directions.shape[0]:
+            self.directions = doubled(self.directions)
+        for i in range(self.d):
+            self.directions[self.n_directions, i] = u[i] / sqrt(least)
+        self.n_directions += 1
+        self.version += 1
+        return True
 
     def search(self, real limit, index most, real share, bint skip=False, real deadline=INFINITY):
         """
@@ -80,13 +124,65 @@ cdef class Cells:
 
     cdef int split(self, real limit, real share, bint *skip) noexcept nogil:
         """One cell of the least bound; 0: go on, negative: no memory, else the reason's place in that of `search`."""
-        return 1
+        cdef const Head *head
+        cdef char *half
+        cdef int side
+        if self.n_open == 0:
+            return 1
+        head = <const Head *> self.lowest()
+        if head.bound >= limit:
+            return 1
+        if head.version < self.version:
+            memcpy(self.scratch, head, self.size)
+            self.bound(self.scratch, limit)
+            self.replace(self.scratch, limit)
+            self.n_cells += 1
+            return 0
+        if not skip[0] and limit - head.value >= share * (limit - head.bound):
+            return 3
+        if self.n_open >= MOST_OPEN:
+            return 4
+        if not self.divide(head, self.scratch):
+            return 6
+        if self.reserve(self.n_open + 1) < 0:
+            return -1
+        skip[0] = False
+        for side in range(2):
+            half = self.scratch + side * self.size
+            self.bound(half, limit)
+            if side == 0:
+                self.replace(half, limit)
+            elif (<const Head *> half).bound < limit:
+                self.take(half)
+            else:
+                self.closed = min(self.closed, (<const Head *> half).bound)
+        self.n_cells += 2
+        return 0
+
+    cdef void bound(self, void *cell, real limit) noexcept nogil:
+        """Raise the cell's bound; say where it is split."""
+
+    cdef bint divide(self, const void *cell, void *halves) noexcept nogil:
+        """OUT: the two halves of a cell; whether it is wider than what rounds."""
+        return False
 
     # The heap. Entries beyond the open cells are places in memory that are free.
 
     cdef const void *lowest(self) noexcept nogil:
         """The cell of the least bound; there is one."""
-        return self.records + self.heap[0] * self.size
+        return self.open_cell(0)
+
+    cdef const void *open_cell(self, index i) noexcept nogil:
+        return self.records + self.heap[i] * self.size
+
+    cdef int begin_with(self, const void *cell) except -1:
+        """Take a first cell."""
+        if self.scratch == NULL:
+            self.scratch = <char *> malloc(2 * self.size)
+        if self.scratch == NULL or self.reserve(self.n_open + 1) < 0:
+            raise MemoryError("of cells of a covariance matrix")
+        self.take(cell)
+        return 0
 
     cdef int reserve(self, index n) noexcept nogil:
         cdef index capacity = self.capacity
@@ -107,7 +203,7 @@ cdef class Cells:
     cdef void take(self, const void *cell) noexcept nogil:
         """There is room for it."""
         cdef index at = self.n_open, parent, place
-        cdef real bound = (<const real *> cell)[0]
+        cdef real bound = (<const Head *> cell).bound
         if self.n_open == self.n_places:
             self.heap[self.n_places] = self.n_places
             self.n_places += 1
@@ -115,7 +211,7 @@ cdef class Cells:
         memcpy(self.records + place * self.size, cell, self.size)
         while at > 0:
             parent = (at - 1) // 2
-            if (<const real *> (self.records + self.heap[parent] * self.size))[0] <= bound:
+            if (<const Head *> self.open_cell(parent)).bound <= bound:
                 break
             self.heap[at] = self.heap[parent]
             at = parent
@@ -125,7 +221,7 @@ cdef class Cells:
     cdef void replace(self, const void *cell, real limit) noexcept nogil:
         """In place of the least one, or nothing where it is closed."""
         cdef index at = 0, child, place = self.heap[0]
-        cdef real bound = (<const real *> cell)[0], one, other
+        cdef real bound = (<const Head *> cell).bound, one, other
         if bound < limit:
             memcpy(self.records + place * self.size, cell, self.size)
         else:
@@ -135,14 +231,14 @@ cdef class Cells:
             if self.n_open == 0:
                 return
             place = self.heap[0]
-            bound = (<const real *> (self.records + place * self.size))[0]
+            bound = (<const Head *> (self.records + place * self.size)).bound
         while True:
             child = 2 * at + 1
             if child >= self.n_open:
                 break
-            one = (<const real *> (self.records + self.heap[child] * self.size))[0]
+            one = (<const Head *> self.open_cell(child)).bound
             if child + 1 < self.n_open:
-                other = (<const real *> (self.records + self.heap[child + 1] * self.size))[0]
+                other = (<const Head *> self.open_cell(child + 1)).bound
                 if other < one:
                     child, one = child + 1, other
             if one >= bound:

@@ -19,11 +19,15 @@ import numpy as np
 from cython cimport final
 from libc.math cimport INFINITY, fabs, log, sqrt
 
+from gopfast.mixtures.shared.cells import doubled
+
 from gopfast.mixtures.families.matrix cimport jacobi
-from gopfast.mixtures.shared.cells cimport Basis, Cells, exchange, grow, leaving_of, slack_of, take_column
+from gopfast.mixtures.shared.cells cimport (
+    Basis, Cells, Head, amount_at, best_slack, empty_column, enter, slack_of, total_weight, variable_at, worth_a_step
+)
 from gopfast.mixtures.shared.margins cimport CELL_SUMS, OUTSIDE
 from gopfast.mixtures.shared.tuning cimport (
-    FLAT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, PROFIT, ROW_UNIT,
+    FLAT, MOST_PIVOTS, MOST_ROWS, N_SQUARES, N_TURNS, ROW_UNIT,
     SPLIT_WITHIN, TOO_NARROW, VIOLATED
 )
 from gopfast.search.rounding cimport ROUND
@@ -36,11 +40,9 @@ cdef enum:
 
 
 cdef struct Cell:
-    real bound
-    real value          # of the function at the mean of the mixture of corners, or at the matrix asked for in its place
+    Head head
     real at             # where it is split
     int axis
-    int version         # of the cuts
     real low[MOST_ENTRIES]
     real high[MOST_ENTRIES]
     real point[MOST_ENTRIES]
@@ -101,12 +103,9 @@ cdef class FactorCells(Cells):
         Eigenvalues between which cuts are asked for: a point with others is moved there.
     """
 
-    cdef readonly int d, n_entries
-    cdef readonly real least, top
-    cdef real thinnest, widest          # eigenvalues of matrices at which cuts are asked for
+    cdef readonly int n_entries
     cdef real[:, ::1] forms             # (capacity, n_entries) of cuts: <A, P> / 2 in the entries of P
     cdef real[::1] heights, sizes       # (capacity,) b, and the sum of the form's magnitudes
-    cdef real[:, ::1] directions        # (capacity, d): u'P u is no less than 1 for any P
     cdef real[:, ::1] squares           # (capacity, n_entries) of the same: u'P u in the entries of P
     cdef int first[MOST_COLUMNS]        # entry of C with which a column begins
 
@@ -117,17 +116,14 @@ cdef class FactorCells(Cells):
             raise ValueError(f"d must be 1 to {MOST_COLUMNS}, got {d}")
         if not 0.0 < least <= top:
             raise ValueError(f"least must be positive and at most top, got {least} and {top}")
-        self.d, self.n_entries, self.least, self.top = d, d * (d + 1) // 2, least, top
-        self.thinnest, self.widest = asked
-        self.size, self.version = sizeof(Cell), 0
+        super().__init__(d, least, top, asked)
+        self.n_entries, self.size = d * (d + 1) // 2, sizeof(Cell)
         self.forms, self.heights, self.sizes = np.zeros((8, self.n_entries)), np.zeros(8), np.zeros(8)
-        self.directions, self.squares, self.n_directions = np.zeros((8, d)), np.zeros((8, self.n_entries)), 0
+        self.squares = np.zeros((8, self.n_entries))
         for j in range(d):
             self.first[j] = j * d - j * (j - 1) // 2
-        self.reserve(1)
         self.whole(&root)
-        self.n_cuts = 1                 # R >= 0
-        self.take(&root)
+        self.begin_with(&root)
 
     def add(self, A, real b):
         """Add a cut, R >= b - <A, P> / 2; returns its number."""
@@ -135,9 +131,7 @@ cdef class FactorCells(Cells):
         cdef index v = self.n_cuts
         cdef const real[:, ::1] matrix = np.ascontiguousarray(A, dtype=np.float64)
         if v == self.forms.shape[0]:
-            self.forms = np.concatenate([self.forms, np.zeros_like(self.forms)])
-            self.heights = np.concatenate([self.heights, np.zeros_like(self.heights)])
-            self.sizes = np.concatenate([self.sizes, np.zeros_like(self.sizes)])
+            self.forms, self.heights, self.sizes = doubled(self.forms), doubled(self.heights), doubled(self.sizes)
         self.sizes[v] = 0.0
         for j in range(self.d):
             for i in range(j, self.d):
@@ -151,24 +145,20 @@ cdef class FactorCells(Cells):
         return v
 
     def widen(self, u, real least):
-        """Add a direction u, of length 1, along which no P is less than `least`."""
+        """Add a direction u, of length 1, along which no P is less than `least`; whether that says anything."""
         cdef int i, j
-        # what rounding of u, here and where it was made, changes u'P u by
-        least -= 64 * self.d * self.d * ROUND * self.top
-        if not least > 0.0:
-            return
-        if self.n_directions == self.directions.shape[0]:
-            self.directions = np.concatenate([self.directions, np.zeros_like(self.directions)])
-            self.squares = np.concatenate([self.squares, np.zeros_like(self.squares)])
+        cdef const real *along
+        if not super().widen(u, least):
+            return False
+        if self.squares.shape[0] < self.directions.shape[0]:
+            self.squares = doubled(self.squares)
+        along = &self.directions[self.n_directions - 1, 0]
         for i in range(self.d):
-            self.directions[self.n_directions, i] = u[i] / sqrt(least)
             for j in range(i + 1):
-                self.squares[self.n_directions, self.first[j] + i - j] = (
-                    (1.0 if i == j else 2.0) * self.directions[self.n_directions, i]
-                    * self.directions[self.n_directions, j]
+                self.squares[self.n_directions - 1, self.first[j] + i - j] = (
+                    (1.0 if i == j else 2.0) * along[i] * along[j]
                 )
-        self.n_directions += 1
-        self.version += 1
+        return True
 
     def lift(self, index v, real b):
         """A cut is better known."""
@@ -198,9 +188,9 @@ cdef class FactorCells(Cells):
             for i in range(j, self.d):
                 e = self.first[j] + i - j
                 cell.low[e], cell.high[e], cell.point[e] = low[i, j], high[i, j], 0.5 * (low[i, j] + high[i, j])
-        cell.bound = -INFINITY
+        cell.head.bound = -INFINITY
         self.bound(&cell, INFINITY)
-        return cell.bound
+        return cell.head.bound
 
     @property
     def point(self):
@@ -231,59 +221,24 @@ cdef class FactorCells(Cells):
                 P[i, j] = P[j, i] = product[self.first[j] + i - j]
         return P
 
-    @property
-    def here(self):
-        """The function there."""
-        return (<const Cell *> self.lowest()).value if self.n_open else INFINITY
-
     def boxes(self):
         """For tests: open cells, two arrays (n_open, n_entries), the entries column by column."""
         cdef const Cell *cell
         low, high = (np.empty((self.n_open, self.n_entries)) for _ in range(2))
         for i in range(self.n_open):
-            cell = <const Cell *> (self.records + self.heap[i] * self.size)
+            cell = <const Cell *> self.open_cell(i)
             for j in range(self.n_entries):
                 low[i, j], high[i, j] = cell.low[j], cell.high[j]
         return low, high
 
-    cdef int split(self, real limit, real share, bint *skip) noexcept nogil:
-        """One cell of the least bound; 0: go on."""
-        cdef Cell cell, half
-        cdef int side
-        if self.n_open == 0:
-            return 1
-        cell = (<const Cell *> self.lowest())[0]
-        if cell.bound >= limit:
-            return 1
-        if cell.version < self.version:
-            self.bound(&cell, limit)
-            self.replace(&cell, limit)
-            self.n_cells += 1
-            return 0
-        if not skip[0] and limit - cell.value >= share * (limit - cell.bound):
-            return 3
-        if self.n_open >= MOST_OPEN:
-            return 4
-        if not cell.low[cell.axis] < cell.at < cell.high[cell.axis]:
-            return 6
-        if self.reserve(self.n_open + 1) < 0:
-            return -1
-        skip[0] = False
-        for side in range(2):
-            half = cell
-            if side == 0:
-                half.high[cell.axis] = cell.at
-            else:
-                half.low[cell.axis] = cell.at
-            self.bound(&half, limit)
-            if side == 0:
-                self.replace(&half, limit)
-            elif half.bound < limit:
-                self.take(&half)
-            else:
-                self.closed = min(self.closed, half.bound)
-        self.n_cells += 2
-        return 0
+    cdef bint divide(self, const void *cell, void *halves) noexcept nogil:
+        cdef const Cell *whole = <const Cell *> cell
+        cdef Cell *half = <Cell *> halves
+        if not whole.low[whole.axis] < whole.at < whole.high[whole.axis]:
+            return False
+        half[0] = half[1] = whole[0]
+        half[0].high[whole.axis] = half[1].low[whole.axis] = whole.at
+        return True
 
     # Bounds.
 
@@ -298,8 +253,8 @@ cdef class FactorCells(Cells):
             cell.low[self.first[j]] = sqrt(self.least) * (1.0 - OUTSIDE)
         for j in range(self.n_entries):
             cell.mixed[j] = cell.point[j] = 0.5 * (cell.low[j] + cell.high[j])
-        cell.bound = cell.value = -INFINITY
-        cell.axis, cell.at, cell.version = 0, cell.point[0], -1
+        cell.head.bound = cell.head.value = -INFINITY
+        cell.axis, cell.at, cell.head.version = 0, cell.point[0], -1
 
     cdef void multiply(self, const real *entries, real *product) noexcept nogil:
         """OUT: the entries of P, of a factor's."""
@@ -403,27 +358,27 @@ cdef class FactorCells(Cells):
             total += row.u[i] * program.corner[k][i]
         return -total * total if row.below else 2.0 * row.t[program.column[k]] * total
 
-    cdef void bound(self, Cell *cell, real limit) noexcept nogil:
-        """Raise the cell's bound; say where it is split."""
+    cdef void bound(self, void *record, real limit) noexcept nogil:
+        cdef Cell *cell = <Cell *> record
         cdef Program program
         cdef real form[MOST_ENTRIES]
         cdef real one
         cdef int _turn
         program.n_rows, program.basis.beyond, program.basis.amount = 0, -1, 0.0
         program.basis.n_free = MOST_COLUMNS
-        cell.version = self.version
+        cell.head.version = self.version
         if self.confine(cell):
-            cell.bound = INFINITY
+            cell.head.bound = INFINITY
             return
         self.corners(cell, &program)
         self.begin(cell, &program)
         for _turn in range(N_TURNS):
-            self.maximise(&program, cell.bound, limit)
+            self.maximise(&program, cell.head.bound, limit)
             one = self.proved(&program, form)
-            cell.bound = max(cell.bound, one)
-            if cell.bound >= limit or program.basis.beyond >= 0 or not self.bend(&program):
+            cell.head.bound = max(cell.head.bound, one)
+            if cell.head.bound >= limit or program.basis.beyond >= 0 or not self.bend(&program):
                 break
-        if cell.bound < limit:
+        if cell.head.bound < limit:
             self.choose(cell, &program, form)
 
     cdef bint confine(self, Cell *cell) noexcept nogil:
@@ -508,10 +463,10 @@ cdef class FactorCells(Cells):
         """Pivots of the simplex method, from weights that are feasible and stay so."""
         cdef const real *forms = &self.forms[0, 0]
         cdef const real *heights = &self.heights[0]
-        cdef int n = program.basis.n, _turn, k, i, e, leaving
+        cdef int n = program.basis.n, _turn, k, i, e
         cdef index v, entering
         cdef real mixed[MOST_ENTRIES]
-        cdef real profit, best, objective, ratio, enough
+        cdef real profit, best, objective, enough
         for _turn in range(MOST_PIVOTS):
             objective = 0.0
             for k in range(n):
@@ -524,7 +479,7 @@ cdef class FactorCells(Cells):
             for k in range(n):
                 for e in range(self.first[program.column[k]], self.n_entries):
                     mixed[e] += program.basis.price[k] * program.product[k][e]
-            best = enough = max(FLAT, PROFIT * (limit - objective) if limit < INFINITY else FLAT)
+            best = enough = worth_a_step(limit, objective)
             entering = -1
             for v in range(self.n_cuts):
                 profit = says(heights[v], forms + v * self.n_entries, mixed, self.n_entries) - program.basis.price[n]
@@ -536,26 +491,18 @@ cdef class FactorCells(Cells):
                     profit += program.basis.price[k] * self.of_row(program, &program.rows[i], k)
                 if profit > best:
                     best, entering = profit, self.n_cuts + i
-            for k in range(n):
-                # a slack's profit is without a unit: what it brings is its profit times the corner's value
-                profit = -program.basis.price[k]
-                if profit > FLAT and profit > best:
-                    best, entering = profit, slack_of(&program.basis, k)
+            entering = best_slack(&program.basis, entering, &best)
             if best <= enough:
                 return
             self.column(program, entering)
-            leaving = leaving_of(&program.basis, &ratio)
-            if leaving < 0:     # no P is in the cell
-                grow(&program.basis, entering, 2.0 * (limit - objective) / best if limit < INFINITY else 1.0)
-                return
+            if not enter(&program.basis, entering, best, limit - objective):
+                return              # no P is in the cell
             self.n_pivots += 1
-            exchange(&program.basis, leaving, entering, ratio, best)
 
     cdef void column(self, Program *program, index entering) noexcept nogil:
-        """What a unit of a variable takes of those in the basis."""
+        """What a unit of a variable counts in each row."""
         cdef int n = program.basis.n, k
-        for k in range(n + 1):
-            program.basis.entering[k] = 0.0
+        empty_column(&program.basis, entering)
         if entering >= self.n_cuts:
             for k in range(n):
                 program.basis.entering[k] = -self.of_row(program, &program.rows[entering - self.n_cuts], k)
@@ -563,29 +510,24 @@ cdef class FactorCells(Cells):
             for k in range(n):
                 program.basis.entering[k] = self.of_corner(program, &self.forms[entering, 0], k)
             program.basis.entering[n] = 1.0
-        else:
-            program.basis.entering[-1 - program.basis.n_free - entering] = 1.0
-        take_column(&program.basis)
 
     cdef real proved(self, const Program *program, real *form) noexcept nogil:
         """The bound of the weights that were found, whatever they are, rounded down; OUT: the form of their cut."""
         cdef int n = program.basis.n, k, e, i, j
         cdef index v
-        cdef real share, total = 0.0, height = 0.0, size = 0.0, value = 0.0, one, turn
+        cdef real share, total, height = 0.0, size = 0.0, value = 0.0, one, turn
         cdef real least[MOST_COLUMNS]
         cdef real logs[MOST_COLUMNS]
-        for k in range(n + 1):
-            if 0 <= program.basis.basic[k] < self.n_cuts:
-                total += max(0.0, program.basis.level[k])
+        total = total_weight(&program.basis, self.n_cuts)
         for e in range(self.n_entries):
             form[e] = 0.0
         if not 0.0 < total < INFINITY:
             return -INFINITY
         for k in range(n + 2):
-            v = program.basis.basic[k] if k <= n else program.basis.beyond
+            v = variable_at(&program.basis, k)
             if v < 0 or k > n and v < self.n_cuts:
                 continue
-            share = max(0.0, program.basis.level[k]) if k <= n else program.basis.amount
+            share = amount_at(&program.basis, k)
             if v >= self.n_cuts:
                 one = program.rows[v - self.n_cuts].constant
                 height += share * one
@@ -603,9 +545,9 @@ cdef class FactorCells(Cells):
             one = program.logs[k] - self.of_corner(program, form, k)
             logs[j] = max(logs[j], fabs(program.logs[k]))
             for i in range(n + 2):
-                v = program.basis.basic[i] if i <= n else program.basis.beyond
+                v = variable_at(&program.basis, i)
                 if v >= self.n_cuts:
-                    turn = (max(0.0, program.basis.level[i]) if i <= n else program.basis.amount)
+                    turn = amount_at(&program.basis, i)
                     turn *= self.of_row(program, &program.rows[v - self.n_cuts], k)
                     one += turn
                     size += fabs(turn)
@@ -777,10 +719,10 @@ cdef class FactorCells(Cells):
         for i in range(self.d):
             bends[i] = max(0.0, form[self.first[i]])
         for k in range(program.basis.n + 2):
-            v = program.basis.basic[k] if k <= program.basis.n else program.basis.beyond
+            v = variable_at(&program.basis, k)
             if v >= self.n_cuts and program.rows[v - self.n_cuts].below:
                 row = &program.rows[v - self.n_cuts]
-                part = max(0.0, program.basis.level[k]) if k <= program.basis.n else program.basis.amount
+                part = amount_at(&program.basis, k)
                 for i in range(self.d):
                     bends[i] += part * row.u[i] * row.u[i]
         self.averages(program, mean)
@@ -804,5 +746,5 @@ cdef class FactorCells(Cells):
         e = cell.axis
         width = cell.high[e] - cell.low[e]
         cell.at = clip(cell.point[e], cell.low[e] + SPLIT_WITHIN * width, cell.high[e] - SPLIT_WITHIN * width)
-        cell.value = self.asked(cell, product)
-        cell.value += self.told(product)
+        cell.head.value = self.asked(cell, product)
+        cell.head.value += self.told(product)

@@ -17,13 +17,17 @@ Theory: (TP1) of docs/theory/pairs.md.
 
 import numpy as np
 
+from gopfast.mixtures.shared.cells import doubled
+
 from cython cimport final
 from libc.math cimport INFINITY, fabs, log1p, sqrt
 
-from gopfast.mixtures.shared.cells cimport Basis, Cells, exchange, grow, leaving_of, slack_of, take_column
+from gopfast.mixtures.shared.cells cimport (
+    Basis, Cells, Head, amount_at, best_slack, empty_column, enter, slack_of, total_weight, variable_at, worth_a_step
+)
 from gopfast.mixtures.shared.margins cimport CELL_SUMS, OUTSIDE
 from gopfast.mixtures.shared.tuning cimport (
-    BULGE, EDGE_EVEN, EDGE_SHORT, END_EVEN, FLAT, MOST_OPEN, MOST_PIVOTS, MOST_ROWS, N_TURNS, PROFIT, ROW_UNIT, VIOLATED
+    BULGE, EDGE_EVEN, EDGE_SHORT, END_EVEN, FLAT, MOST_PIVOTS, MOST_ROWS, N_TURNS, ROW_UNIT, VIOLATED
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport clip, index, real
@@ -34,10 +38,8 @@ cdef enum:
 
 
 cdef struct Cell:
-    real bound
-    real value          # of the function at the mean of the mixture of corners, or at the matrix asked for in its place
+    Head head
     int first, second   # rays of the cone between which it is divided; the same: t is
-    int version         # of the cuts
     real low, high      # of t
     real at             # the mean of t of the mixture of corners, and of t u, over that
     real mean[MOST_COLUMNS]
@@ -56,6 +58,7 @@ cdef struct Row:        # what is not positive of any P: t times a linear functi
 # all corners, and slacks of corners.
 cdef struct Program:
     Basis basis
+    real unit[MOST_COLUMNS][MOST_COLUMNS]       # rays, of length 1
     real t[MOST_CORNERS]
     real cost[MOST_CORNERS]                     # log (1 - t) / 2
     real corner[MOST_CORNERS][MOST_COLUMNS]     # t u
@@ -87,16 +90,12 @@ cdef class PairCells(Cells):
         Eigenvalues between which cuts are asked for: a point with others is moved there.
     """
 
-    cdef readonly int d
-    cdef readonly real least, top
     cdef real most                      # t
-    cdef real thinnest, widest          # eigenvalues of matrices at which cuts are asked for
     cdef real[:, ::1] forms             # (capacity, d d) of cuts: top A less a multiple of I
     cdef real[::1] parts, heights, sizes    # (capacity,) that multiple, b - top tr A / 2, sum of the form's magnitudes
     cdef real[::1] given                # (capacity,) b
     cdef real[:, ::1] gradients         # (capacity, d) of tangents
     cdef real[::1] bases                # (capacity,) what tangents are at u = 0, per unit of t
-    cdef real[:, ::1] directions        # (capacity, d): u'P u is no less than 1 for any P
 
     def __init__(self, int d, real least, real top, asked=(0.0, INFINITY)):
         cdef Cell cell
@@ -105,27 +104,22 @@ cdef class PairCells(Cells):
             raise ValueError(f"d must be 1 to {MOST_COLUMNS}, got {d}")
         if not 0.0 < least < top:
             raise ValueError(f"least must be positive and less than top, got {least} and {top}")
-        self.d, self.least, self.top = d, least, top
+        super().__init__(d, least, top, asked)
+        self.size = sizeof(Cell)
         self.most = 1.0 - least / top * (1.0 - OUTSIDE)
-        self.thinnest, self.widest = asked
-        self.size, self.version = sizeof(Cell), 0
         self.forms, self.gradients = np.zeros((8, d * d)), np.zeros((8, d))
         self.parts, self.heights, self.sizes = np.zeros(8), np.zeros(8), np.zeros(8)
         self.given, self.bases = np.zeros(8), np.zeros(8)
-        self.directions, self.n_directions = np.zeros((8, d)), 0
-        self.n_cuts = 1                 # R >= 0
         cell.low, cell.high = 0.0, self.most
-        cell.bound = cell.value = -INFINITY
-        cell.first, cell.second, cell.version, cell.at = 0, 0, -1, 0.5 * self.most
+        cell.head.bound = cell.head.value = -INFINITY
+        cell.first, cell.second, cell.head.version, cell.at = 0, 0, -1, 0.5 * self.most
         for mask in range(1 << (d - 1)):    # u and - u are the same
             for i in range(d):
                 for e in range(d):
                     cell.ray[i][e] = 0.0
                 cell.ray[i][i] = -1.0 if i < d - 1 and mask >> i & 1 else 1.0
             self.center(&cell)
-            if self.reserve(self.n_open + 1) < 0:
-                raise MemoryError("of cells of a covariance matrix")
-            self.take(&cell)
+            self.begin_with(&cell)
 
     def add(self, A, real b):
         """Add a cut, R >= b - <A, P> / 2; returns its number."""
@@ -133,13 +127,9 @@ cdef class PairCells(Cells):
         matrix = np.array(A, dtype=np.float64)
         matrix = 0.5 * self.top * (matrix + matrix.T)
         if v == self.forms.shape[0]:
-            self.forms = np.concatenate([self.forms, np.zeros_like(self.forms)])
-            self.gradients = np.concatenate([self.gradients, np.zeros_like(self.gradients)])
-            self.given = np.concatenate([self.given, np.zeros_like(self.given)])
-            self.parts = np.concatenate([self.parts, np.zeros_like(self.parts)])
-            self.heights = np.concatenate([self.heights, np.zeros_like(self.heights)])
-            self.sizes = np.concatenate([self.sizes, np.zeros_like(self.sizes)])
-            self.bases = np.concatenate([self.bases, np.zeros_like(self.bases)])
+            self.forms, self.gradients, self.bases = doubled(self.forms), doubled(self.gradients), doubled(self.bases)
+            self.given, self.parts = doubled(self.given), doubled(self.parts)
+            self.heights, self.sizes = doubled(self.heights), doubled(self.sizes)
         size = float(np.abs(matrix).sum())
         part = float(np.linalg.eigvalsh(matrix)[0]) - OUTSIDE * size
         np.asarray(self.forms)[v] = (matrix - part * np.eye(self.d)).ravel()
@@ -149,20 +139,6 @@ cdef class PairCells(Cells):
         self.n_cuts += 1
         self.version += 1
         return v
-
-    def widen(self, u, real least):
-        """Add a direction u, of length 1, along which no P is less than `least`."""
-        cdef int i
-        # what rounding of u, here and where it was made, changes u'P u by
-        least -= 64 * self.d * self.d * ROUND * self.top
-        if not least > 0.0:
-            return
-        if self.n_directions == self.directions.shape[0]:
-            self.directions = np.concatenate([self.directions, np.zeros_like(self.directions)])
-        for i in range(self.d):
-            self.directions[self.n_directions, i] = u[i] / sqrt(least)
-        self.n_directions += 1
-        self.version += 1
 
     def lift(self, index v, real b):
         """A cut is better known."""
@@ -189,9 +165,9 @@ cdef class PairCells(Cells):
             for e in range(self.d):
                 cell.ray[i][e] = rays[i][e]
         self.center(&cell)
-        cell.bound = -INFINITY
+        cell.head.bound = -INFINITY
         self.bound(&cell, INFINITY)
-        return cell.bound
+        return cell.head.bound
 
     @property
     def point(self):
@@ -209,76 +185,40 @@ cdef class PairCells(Cells):
         """The same."""
         return self.point
 
-    @property
-    def here(self):
-        """The function there."""
-        return (<const Cell *> self.lowest()).value if self.n_open else INFINITY
-
     def cones(self):
         """For tests: of open cells, ends of t (n_open, 2), and rays (n_open, d, d)."""
         cdef const Cell *cell
         ends, rays = np.empty((self.n_open, 2)), np.empty((self.n_open, self.d, self.d))
         for i in range(self.n_open):
-            cell = <const Cell *> (self.records + self.heap[i] * self.size)
+            cell = <const Cell *> self.open_cell(i)
             ends[i] = cell.low, cell.high
             for j in range(self.d):
                 for e in range(self.d):
                     rays[i, j, e] = cell.ray[j][e]
         return ends, rays
 
-    cdef int split(self, real limit, real share, bint *skip) noexcept nogil:
-        """One cell of the least bound; 0: go on."""
-        cdef Cell cell, half
-        cdef real middle[MOST_COLUMNS]
+    cdef bint divide(self, const void *cell, void *halves) noexcept nogil:
+        cdef const Cell *whole = <const Cell *> cell
+        cdef Cell *half = <Cell *> halves
         cdef real a, b, t
-        cdef int side, e
-        if self.n_open == 0:
-            return 1
-        cell = (<const Cell *> self.lowest())[0]
-        if cell.bound >= limit:
-            return 1
-        if cell.version < self.version:
-            self.bound(&cell, limit)
-            self.replace(&cell, limit)
-            self.n_cells += 1
-            return 0
-        if not skip[0] and limit - cell.value >= share * (limit - cell.bound):
-            return 3
-        if self.n_open >= MOST_OPEN:
-            return 4
-        # in the middle of log (1 - t); rays' middles are exact, so that the cones of both halves are the whole
-        t = 1.0 - sqrt((1.0 - cell.low) * (1.0 - cell.high))
-        if cell.first == cell.second and not cell.low < t < cell.high:
-            return 6
-        for e in range(self.d):
-            a, b = cell.ray[cell.first][e], cell.ray[cell.second][e]
-            middle[e] = a + b
-            if middle[e] - a != b or middle[e] - b != a:
-                return 6
-            middle[e] *= 0.5
-        if self.reserve(self.n_open + 1) < 0:
-            return -1
-        skip[0] = False
+        cdef int side, e, first = whole.first, second = whole.second
+        half[0] = half[1] = whole[0]
+        if first == second:     # in the middle of log (1 - t)
+            t = 1.0 - sqrt((1.0 - whole.low) * (1.0 - whole.high))
+            if not whole.low < t < whole.high:
+                return False
+            half[0].high = half[1].low = t
+        else:                   # rays' middles are exact, so that the cones of both halves are the whole
+            for e in range(self.d):
+                a, b = whole.ray[first][e], whole.ray[second][e]
+                t = a + b
+                if t - a != b or t - b != a:
+                    return False
+                half[0].ray[first][e] = half[1].ray[second][e] = 0.5 * t
         for side in range(2):
-            half = cell
-            if cell.first != cell.second:
-                for e in range(self.d):
-                    half.ray[cell.first if side == 0 else cell.second][e] = middle[e]
-            elif side == 0:
-                half.high = t
-            else:
-                half.low = t
-            half.at = clip(half.at, half.low, half.high)
-            self.center(&half)
-            self.bound(&half, limit)
-            if side == 0:
-                self.replace(&half, limit)
-            elif half.bound < limit:
-                self.take(&half)
-            else:
-                self.closed = min(self.closed, half.bound)
-        self.n_cells += 2
-        return 0
+            half[side].at = clip(half[side].at, half[side].low, half[side].high)
+            self.center(&half[side])
+        return True
 
     cdef void center(self, Cell *cell) noexcept nogil:
         """The middle of the cone as the place where tangents touch first."""
@@ -327,16 +267,15 @@ cdef class PairCells(Cells):
 
     cdef void corners(self, const Cell *cell, Program *program) noexcept nogil:
         """Points whose convex hull holds all t u: a unit vector of the cone is a mean of rays' points, stretched."""
-        cdef real unit[MOST_COLUMNS][MOST_COLUMNS]
         cdef real length, near = INFINITY, t, reach
         cdef int i, e, end, side, n = 0, d = self.d
         for i in range(d):
             length = sqrt(dot(cell.ray[i], cell.ray[i], d))
             for e in range(d):
-                unit[i][e] = cell.ray[i][e] / length
+                program.unit[i][e] = cell.ray[i][e] / length
         # the mean of points of length 1, about, is no shorter than along any direction, and no longer than one
         for i in range(d):
-            near = min(near, dot(unit[i], cell.center, d))
+            near = min(near, dot(program.unit[i], cell.center, d))
         for end in range(2):
             t = cell.low if end == 0 else cell.high
             for side in range(2):
@@ -344,7 +283,7 @@ cdef class PairCells(Cells):
                 for i in range(d):
                     program.t[n], program.cost[n] = t, 0.5 * log1p(-t)
                     for e in range(d):
-                        program.corner[n][e] = reach * unit[i][e]
+                        program.corner[n][e] = reach * program.unit[i][e]
                     n += 1
         program.basis.n = n
 
@@ -368,15 +307,15 @@ cdef class PairCells(Cells):
                     mean[e] += program.basis.price[i] * program.corner[i][e]
         return t
 
-    cdef void bound(self, Cell *cell, real limit) noexcept nogil:
-        """Raise the cell's bound; say where it is split."""
+    cdef void bound(self, void *record, real limit) noexcept nogil:
+        cdef Cell *cell = <Cell *> record
         cdef Program program
         cdef real form[MOST_COLUMNS * MOST_COLUMNS]
         cdef real mean[MOST_COLUMNS]
         cdef real one, t
         cdef int _turn, e
         program.n_rows, program.basis.n_free = 0, 1
-        cell.version = self.version
+        cell.head.version = self.version
         self.corners(cell, &program)
         for e in range(self.d):
             program.touch[e] = cell.mean[e]
@@ -386,10 +325,10 @@ cdef class PairCells(Cells):
             self.begin(cell, &program)
             self.maximise(&program, limit)
             one = self.proved(&program, form)
-            if _turn > 0 and not one > cell.bound and not program.n_rows:
+            if _turn > 0 and not one > cell.head.bound and not program.n_rows:
                 break
-            cell.bound = max(cell.bound, one)
-            if cell.bound >= limit or program.basis.beyond >= 0:
+            cell.head.bound = max(cell.head.bound, one)
+            if cell.head.bound >= limit or program.basis.beyond >= 0:
                 break
             t = self.mix(&program, mean)
             if not t > 0.0:
@@ -397,7 +336,7 @@ cdef class PairCells(Cells):
             for e in range(self.d):
                 program.touch[e] = mean[e] / t
             self.bend(&program, t)
-        if cell.bound < limit:
+        if cell.head.bound < limit:
             self.choose(cell, &program, form)
 
     cdef real of_cut(self, const Program *program, index v, int i) noexcept nogil:
@@ -441,10 +380,10 @@ cdef class PairCells(Cells):
 
     cdef void maximise(self, Program *program, real limit) noexcept nogil:
         """Pivots of the simplex method, from weights that are feasible and stay so."""
-        cdef int n = program.basis.n, _turn, i, leaving
+        cdef int n = program.basis.n, _turn, i
         cdef index v, entering
         cdef real mean[MOST_COLUMNS]
-        cdef real profit, best, objective, ratio, enough, t
+        cdef real profit, best, objective, enough, t
         for _turn in range(MOST_PIVOTS):
             objective = program.basis.price[n]
             for i in range(n):
@@ -452,7 +391,7 @@ cdef class PairCells(Cells):
             if objective >= limit + fabs(limit) * FLAT:
                 return
             t = self.mix(program, mean)
-            best = enough = max(FLAT, PROFIT * (limit - objective) if limit < INFINITY else FLAT)
+            best = enough = worth_a_step(limit, objective)
             entering = -1
             for v in range(self.n_cuts):
                 profit = self.heights[v] + self.bases[v] * t + dot(&self.gradients[v, 0], mean, self.d)
@@ -463,25 +402,18 @@ cdef class PairCells(Cells):
                 profit = program.rows[i].constant + program.rows[i].rise * t + dot(program.rows[i].slope, mean, self.d)
                 if profit > best:
                     best, entering = profit, self.n_cuts + i
-            for i in range(n):
-                profit = -program.basis.price[i]
-                if profit > FLAT and profit > best:
-                    best, entering = profit, slack_of(&program.basis, i)
+            entering = best_slack(&program.basis, entering, &best)
             if best <= enough:
                 return
             self.column(program, entering)
-            leaving = leaving_of(&program.basis, &ratio)
-            if leaving < 0:     # no P is in the cell
-                grow(&program.basis, entering, 2.0 * (limit - objective) / best if limit < INFINITY else 1.0)
-                return
+            if not enter(&program.basis, entering, best, limit - objective):
+                return              # no P is in the cell
             self.n_pivots += 1
-            exchange(&program.basis, leaving, entering, ratio, best)
 
     cdef void column(self, Program *program, index entering) noexcept nogil:
-        """What a unit of a variable takes of those in the basis."""
-        cdef int n = program.basis.n, k, i
-        for k in range(n + 1):
-            program.basis.entering[k] = 0.0
+        """What a unit of a variable counts in each row."""
+        cdef int n = program.basis.n, i
+        empty_column(&program.basis, entering)
         if entering >= self.n_cuts:
             for i in range(n):
                 program.basis.entering[i] = -self.of_row(program, &program.rows[entering - self.n_cuts], i)
@@ -489,22 +421,17 @@ cdef class PairCells(Cells):
             for i in range(n):
                 program.basis.entering[i] = -self.of_cut(program, entering, i)
             program.basis.entering[n] = 1.0
-        else:
-            program.basis.entering[-1 - program.basis.n_free - entering] = 1.0
-        take_column(&program.basis)
 
     cdef real proved(self, const Program *program, real *form) noexcept nogil:
         """The bound of the weights that were found, whatever they are, rounded down; OUT: the form of their cut."""
         cdef int n = program.basis.n, d = self.d, k, e, i
         cdef index v
-        cdef real share, total = 0.0, height = 0.0, size = 0.0, magnitude = 0.0, part = 0.0, least, one
+        cdef real share, total, height = 0.0, size = 0.0, magnitude = 0.0, part = 0.0, least, one
         cdef real constant = 0.0, rise = 0.0
         cdef real slope[MOST_COLUMNS]
         cdef real gradient[MOST_COLUMNS]
         cdef real widest = dot(program.touch, program.touch, d)
-        for k in range(n + 1):
-            if 0 <= program.basis.basic[k] < self.n_cuts:
-                total += max(0.0, program.basis.level[k])
+        total = total_weight(&program.basis, self.n_cuts)
         for e in range(d * d):
             form[e] = 0.0
         for e in range(d):
@@ -512,10 +439,10 @@ cdef class PairCells(Cells):
         if not 0.0 < total < INFINITY:
             return -INFINITY
         for k in range(n + 2):
-            v = program.basis.basic[k] if k <= n else program.basis.beyond
+            v = variable_at(&program.basis, k)
             if v < 0 or k > n and v < self.n_cuts:
                 continue
-            share = max(0.0, program.basis.level[k]) if k <= n else program.basis.amount
+            share = amount_at(&program.basis, k)
             if v >= self.n_cuts:
                 constant += share * program.rows[v - self.n_cuts].constant
                 rise += share * program.rows[v - self.n_cuts].rise
@@ -580,7 +507,6 @@ cdef class PairCells(Cells):
         cdef real mean[MOST_COLUMNS]
         cdef real edge[MOST_COLUMNS]
         cdef real slope[MOST_COLUMNS]
-        cdef real unit[MOST_COLUMNS][MOST_COLUMNS]
         cdef real longest = 0.0
         for k in range(d):
             share[k] = 0.0
@@ -600,9 +526,9 @@ cdef class PairCells(Cells):
         cell.first = cell.second = 0
         # rows are tangents, too
         for i in range(program.basis.n + 2):
-            v = program.basis.basic[i] if i <= program.basis.n else program.basis.beyond
+            v = variable_at(&program.basis, i)
             if v >= self.n_cuts:
-                loss = max(0.0, program.basis.level[i]) if i <= program.basis.n else program.basis.amount
+                loss = amount_at(&program.basis, i)
                 loss *= 2.0 * ROW_UNIT * ROW_UNIT
                 v = program.rows[v - self.n_cuts].along
                 for k in range(d):
@@ -614,18 +540,14 @@ cdef class PairCells(Cells):
         most = 0.5 * log1p(-0.5 * (cell.low + cell.high)) - 0.25 * (log1p(-cell.low) + log1p(-cell.high))
         most *= 4.0 * (low * (1.0 - low) + END_EVEN)
         for i in range(d):
-            length = sqrt(dot(cell.ray[i], cell.ray[i], d))
-            for e in range(d):
-                unit[i][e] = cell.ray[i][e] / length
-        for i in range(d):
             for k in range(i):
                 for e in range(d):
-                    edge[e] = unit[i][e] - unit[k][e]
+                    edge[e] = program.unit[i][e] - program.unit[k][e]
                 longest = max(longest, dot(edge, edge, d))
         for i in range(d):
             for k in range(i):
                 for e in range(d):
-                    edge[e] = unit[i][e] - unit[k][e]
+                    edge[e] = program.unit[i][e] - program.unit[k][e]
                 length = dot(edge, edge, d)
                 if length < EDGE_SHORT * EDGE_SHORT * longest:
                     continue
@@ -635,4 +557,4 @@ cdef class PairCells(Cells):
                 if loss > most:
                     most, cell.first, cell.second = loss, i, k
         at = self.within(cell.at, cell.mean)
-        cell.value = 0.5 * log1p(-at) + self.told(at, cell.mean)
+        cell.head.value = 0.5 * log1p(-at) + self.told(at, cell.mean)

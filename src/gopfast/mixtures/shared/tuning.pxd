@@ -9,8 +9,17 @@ cdef enum:
     MOST_ROWS = 8
 
 cdef extern from *:
+    # [cells, factor_cells, pair_cells] Linear programs of cells.
+
+    # what is no profit | nats per unit of weight | (0, 1) | not measured
+    real FLAT "1e-11"
+
     # [cells] Branch and bound over cells.
 
+    # that are open at a time | cells | [2, inf) | argument: three quarters of a kilobyte each at most, 300 MB
+    index MOST_OPEN "400000L"
+    # of what a bound lacks, a profit that is not worth a pivot | part | (0, 1) | not measured
+    real PROFIT "1e-3"
     # after which the clock is looked at | cells | [1, inf) | argument: less than a millisecond
     index CLOCK_EVERY "32L"
     # the least pivot | none | (0, 1) | not measured
@@ -18,16 +27,10 @@ cdef extern from *:
 
     # [factor_cells, pair_cells] Cells of a covariance matrix, and their linear programs.
 
-    # that are open at a time | cells | [2, inf) | argument: three quarters of a kilobyte each at most, 300 MB
-    index MOST_OPEN "400000L"
     # turns of the linear program, each with a row more | turns | [1, inf) | not measured
     int N_TURNS "6"
     # of the simplex method, in a turn | pivots | [1, inf) | not measured
     int MOST_PIVOTS "80"
-    # of what a bound lacks, a profit that is not worth a pivot | part | (0, 1) | not measured
-    real PROFIT "1e-3"
-    # what is no profit | nats per unit of weight | (0, 1) | not measured
-    real FLAT "1e-11"
     # by which an eigenvalue must be too large to be worth a row | relative | (0, inf) | not measured
     real VIOLATED "1e-6"
     # of a row's direction | root of the least eigenvalue | (0, inf) | not measured

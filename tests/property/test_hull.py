@@ -190,6 +190,29 @@ def test_forms_of_a_sample_hold_all_over_a_shell(p):
     assert told > 50
 
 
+@pytest.mark.parametrize("p", [2, 9])
+def test_masses_hold_where_exponentials_are_not_told_from_the_least(p):
+    """Samples of 8 to 80 nats below the kink in the middle of wide shells: 2e-16 is not less than what is nothing."""
+    rng, asked = np.random.default_rng(p), 0
+    for _ in range(2_000):
+        high, length = math.exp(rng.uniform(-2.0, 1.4)), math.exp(rng.uniform(0.0, 2.5))
+        s, log_scale, A = high * length, rng.uniform(-2.0, 0.0), rng.choice([rng.uniform(-80.0, -30.0), -36.0, -9.0])
+        z = np.zeros((p, 1))
+        z[0] = length
+        price = A - log_scale + 0.5 * (high**2 + length**2)
+        sums, forms = Shells(z, np.ones(1), np.array([price])).forms_of_first(high, high, log_scale, 0.25)
+        if sums["surely"]:
+            continue
+        asked += 1
+        c = np.append(rng.uniform(-1.0, 1.0, 20), [-1.0, 1.0])
+        mass, error = np.exp(np.minimum(0.0, A + s * c)), 1e-12 * sums["amount"]
+        above = sums["mass"] + sums["more"] + forms["rise"] * c + forms["bend"] * c * c
+        below = sums["mass"] - sums["less"] + forms["fall"] * c - forms["bend"] * c * c
+        assert (above >= mass * (1 - 1e-11) - error).all()
+        assert (below <= mass * (1 + 1e-11) + error).all()
+    assert asked > 1_000
+
+
 def test_shells_say_something_where_no_sample_is_in_all_over_them():
     """Prices of one nat: most samples are in for most directions, few for all."""
     rng = np.random.default_rng(4)
@@ -369,6 +392,7 @@ def exceeds_what_ascents_reach(bound, kind):
 def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, kind, shape, monkeypatch):
     """Even where solutions below a limit above the optimum are sought: nothing may end by proof."""
     monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
+    monkeypatch.setattr(hull, "ROOMY_FROM", 0)
     found, label = problem(n, d, K, gap, n + d, kind, shape)
     family = engine.family(found)
     vector, value = incumbent(family, label, K)
@@ -388,6 +412,7 @@ def test_it_is_below_the_optimum_and_exceeds_what_ascents_reach(n, d, K, gap, ki
 def test_some_samples_that_say_which_cells_are_of_use_prove_nothing(n, d, K, kind, shape, monkeypatch):
     """With a draft of a fifth of the samples, which say that most cells are too large: those are infinite, or right."""
     monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
+    monkeypatch.setattr(hull, "ROOMY_FROM", 0)
     found, label = problem(n, d, K, 6.0, n + d, kind, shape)
     family = engine.family(found)
     vector, value = incumbent(family, label, K)
@@ -408,6 +433,7 @@ def test_some_samples_that_say_which_cells_are_of_use_prove_nothing(n, d, K, kin
 @pytest.mark.parametrize("kind", ["known", "spherical"])
 def test_it_is_the_same_on_any_number_of_threads(kind, monkeypatch):
     monkeypatch.setattr(hull, "MOST_CELLS", 600)
+    monkeypatch.setattr(hull, "ROOMY_FROM", 0)
     found, label = problem(2_000, 5, 3, 6.0, kind=kind)
     family = engine.family(found)
     vector, value = incumbent(family, label, 3)

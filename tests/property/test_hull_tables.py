@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gopfast.mixtures.pricing.hull_cells import HullCells
 
+from gopfast.mixtures.pricing import hull_tables
 from gopfast.mixtures.pricing.hull_frame import moments_of
 from gopfast.mixtures.pricing.hull_tables import SCALES, SHIFTS, Tables, largest_fourth, table_of
 
@@ -94,7 +95,8 @@ def test_no_component_has_more_of_a_cluster_than_its_table_says(shape, d, n, fre
 
 
 @pytest.mark.parametrize(("d", "q", "free"), [(6, 2, True), (4, 4, True), (7, 1, False)])
-def test_no_component_saves_more_than_tables_say_of_its_cell(d, q, free):
+def test_no_component_saves_more_than_tables_say_of_its_cell(d, q, free, monkeypatch):
+    monkeypatch.setattr(hull_tables, "MOST_TABLES", 1_000)  # one for every range that is asked about
     rng = np.random.default_rng([d, q])
     n, K = 600, 3
     means = np.zeros((K, d))

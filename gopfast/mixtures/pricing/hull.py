@@ -40,6 +40,7 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_LOSS as LOSS,
     HULL_LOST as LOST,
     HULL_MANY_COLUMNS as MANY_COLUMNS,
+    HULL_MANY_CORNERS as MANY_CORNERS,
     HULL_MOST_CELLS as MOST_CELLS,
     HULL_MOST_COLUMNS as MOST_COLUMNS,
     HULL_MOST_LOST as MOST_LOST,
@@ -47,6 +48,8 @@ from gopfast.mixtures.pricing.tuning import (
     HULL_OF_PRICES as OF_PRICES,
     HULL_PATIENCE as PATIENCE,
     HULL_RAISED as RAISED,
+    HULL_ROOMY as ROOMY,
+    HULL_ROOMY_FROM as ROOMY_FROM,
     HULL_ROOT_RANGE as ROOT_RANGE,
     HULL_SLOW as SLOW,
     HULL_TOLERANCE as TOLERANCE,
@@ -211,7 +214,8 @@ class HullBound(Learner):
 
         def cells(at, weights):
             made = HullCells(z[:q][:, at], z[q:][:, at], weights, self.labels[at], self._places(centers),
-                             self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS)  # fmt: skip
+                             self.n_columns * self.free, n_threads=self.threads, skip=SKIP_CELLS,
+                             has_close_masses=True)  # fmt: skip
             made.set_prices(self.raised[at], moments)
             return made
 
@@ -224,7 +228,9 @@ class HullBound(Learner):
 
         self.across = DraftedShells(*with_draft(shells, order, w, self.labels, len(z))) if len(across) else None
         self.place = self._places(atoms.means)
-        self.corners = Corners(self.cells_at, self.n_columns, self.free, self.across)
+        # where cells have many corners it takes more to look at these than to divide them
+        self.roomy = ROOMY if 2 ** (q + 1 + self.free) <= MANY_CORNERS else RAISED
+        self.corners = Corners(self.cells_at, self.n_columns, self.free, self.enough, self.across)
         yield
         self.tables = Tables(z, w, self.raised, self.labels, atoms.nearest, atoms.means, atoms.precisions, self.place,
                              self.free, reach, self.threads)  # fmt: skip
@@ -301,25 +307,44 @@ class HullBound(Learner):
                 which[i] = self.tables.of_range(low[i, -1], high[i, -1], which[i])
             values, *known = self.tables.bound(a[:, :-1], b[:, :-1], which[asked], within[asked])
             bounds[asked] = values = np.minimum(bounds[asked], values)
-            left = values > self.enough
-            asked, a, b = asked[left], a[left], b[left]
-        if len(asked):
-            # small cells by their corners, others by all samples
-            raised, values = self.corners.raises(a, b), np.full(len(asked), math.inf)
-            small = raised.max(axis=1) <= RAISED
-            corners = (one[small] for one in (a, b, raised, scales[asked]))
-            values[small] = self.corners.bound(*corners, self.enough)
-            rest = ~small
-            if rest.any():
-                logs = np.column_stack([a[rest, -1], b[rest, -1]])
-                values[rest], scales[asked[rest]] = self.cells_at.bound(
-                    a[rest, :-1], b[rest, :-1], logs, scales[asked[rest]], enough=self.enough,
-                    tables=(SCALES, *(one[left][rest] for one in known)), known=bounds[asked[rest]],
-                )  # fmt: skip
-            bounds[asked] = np.minimum(bounds[asked], values)
+            left = np.flatnonzero(values > self.enough)
+            bounds[asked[left]] = np.minimum(bounds[asked[left]], self._by_samples(
+                a[left], b[left], scales, asked[left], bounds[asked[left]], [one[left] for one in known],
+            ))  # fmt: skip
         for i in range(len(low)):
             heapq.heappush(self.heap, (-bounds[i], self.n_cells, low[i], high[i], scales[i], which[i]))
             self.n_cells += 1
+
+    def _by_samples(self, low, high, scales, at, bounds, known):
+        """
+        Return bounds (m,) of cells, small ones by their corners and others by all samples.
+
+        Parameters
+        ----------
+        low, high : ndarray, shape (m, q + 2)
+        scales : ndarray, shape (n,)
+            IN/OUT. Logarithms of scales of all cells, of which these are those at `at` (m,).
+        bounds : ndarray, shape (m,)
+            That are known.
+        known : sequence of ndarrays (m, K, L)
+            What tables say of clusters.
+        """
+        values = np.full(len(low), math.inf)
+        raised = self.corners.raises(low, high)
+        most = raised.max(axis=1)
+        rest = np.flatnonzero(most > RAISED)
+        if len(rest):
+            values[rest], scales[at[rest]] = self.cells_at.bound(
+                low[rest, :-1], high[rest, :-1], np.column_stack([low[rest, -1], high[rest, -1]]), scales[at[rest]],
+                enough=self.enough, tables=(SCALES, *(one[rest] for one in known)), known=bounds[rest],
+            )  # fmt: skip
+        left = np.flatnonzero((values > self.enough) & (most <= self.roomy))
+        if len(left) and self.n_cells >= ROOMY_FROM:
+            values[left[self.corners.close(low[left], high[left])]] = self.enough
+        small = np.flatnonzero((values > self.enough) & (most <= RAISED))
+        if len(small):
+            values[small] = self.corners.bound(low[small], high[small], raised[small], scales[at[small]])
+        return values
 
     def _side(self, low, high):
         """Return which side of a cell to divide: the widest, for a component's samples."""

@@ -85,7 +85,7 @@ class Reach:
 
         self.cells = Drafted(*with_draft(cells, order, weights, labels, d))
         self.shells = DraftedShells(*with_draft(shells, order, weights, labels, d))
-        self.corners = Corners(self.cells, d, ball.free)
+        self.corners = Corners(self.cells, d, ball.free, enough)
         n = max(1, int(np.ceil(-least / REACH_RANGE)))
         ends = np.linspace(least, 0.0, n + 1)
         self.low, self.high = ends[:-1].copy(), ends[1:].copy()
@@ -135,12 +135,12 @@ class Reach:
         asked = np.flatnonzero(~closed)
         if len(asked):
             a, b = low[asked], high[asked]
+            raised = self.corners.raises(a, b)
             logs = np.column_stack([a[:, 1], b[:, 1]])
             values, scales = self.cells.bound(a[:, :1], b[:, :1], logs, np.zeros(len(asked)), enough=self.enough)
-            raised = self.corners.raises(a, b)
             small = np.flatnonzero((values > self.enough) & (raised.max(axis=1) <= RAISED))
             if len(small):
-                told = self.corners.bound(a[small], b[small], raised[small], scales[small], self.enough)
+                told = self.corners.bound(a[small], b[small], raised[small], scales[small])
                 values[small] = np.minimum(values[small], told)
             left = np.flatnonzero(values > self.enough)
             if len(left):

@@ -334,6 +334,20 @@ HULL_TOLERANCE = 1e-7
 # that prices are raised by at the corners of a cell, at most, which is bounded by these | nats | [0, inf) |
 # docs/notebook/many_columns.md
 HULL_RAISED = 0.3
+# that prices would be raised by at the corners of a cell, at most, of which the room that they leave is looked at |
+# nats | [0, inf) | docs/notebook/many_columns.md
+HULL_ROOMY = 6.0
+# of a cell, at most, for that; where there are more, those of small cells alone | corners | [2, inf) |
+# docs/notebook/many_columns.md
+HULL_MANY_CORNERS = 64
+# from which on: of fewer few share a corner | cells | [0, inf) | docs/notebook/many_columns.md
+HULL_ROOMY_FROM = 1_000
+# where the search of a room begins of which nothing is known | log scale | (-600, 0] | argument: any gives a room
+HULL_FIRST_SCALE = -3.0
+# room that is of no more use | nats | (0, inf) | not measured
+HULL_MOST_ROOM = 12.0
+# of finding the point of a cell about which corners need least | turns | [1, inf) | argument: any point will do
+HULL_MOVES = 12
 # from the axes up to which corners have a bound of all directions, right to the second order, too | standard deviations
 # | [0, inf) | docs/notebook/many_columns.md
 HULL_ACROSS = 0.75
@@ -398,7 +412,7 @@ N_NEAR = 80
 # and of those beyond | shells | [1, inf) | not measured
 N_FAR = 20
 # ranges of the precision with tables of their own, at most | ranges | [1, inf) | docs/notebook/groups.md
-MOST_TABLES = 64
+MOST_TABLES = 24
 
 # [hull_frame] The frame, and blocks of samples.
 

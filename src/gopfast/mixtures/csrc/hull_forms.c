@@ -1,4 +1,4 @@
-/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) of docs/theory/near.md. As in hull.c: plain
+/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) and (YN6) of docs/theory/near.md. As in hull.c: plain
    loops, no fused operations, sums of a fixed number of parts. */
 #include "clones.h"
 #include "hull_forms.h"
@@ -11,6 +11,11 @@
 #define LEAST (-36.0)
 /* of an exponential: 64 (2 * 9 + 2) of its power series and 65 of powers and quotient at most */
 #define EXPONENTIAL (2048 * UNIT)
+/* below this exponent the series is short of more than that: of exp(t) by 64 (t / 64)^10 / 10! of it, at LEAST 6e-8 */
+#define FAR (-8.0)
+#define SHORT_OF 1e-7
+/* exponents so short are not told from their squares */
+#define SHORT 0.05
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double smaller(double a, double b) { return a < b ? a : b; }
@@ -42,6 +47,13 @@ static inline double exponential(double t)
     return 1.0 / p * (1 + EXPONENTIAL);
 }
 
+/* At most exp(t), of e = exponential(t), t <= 0. */
+static inline double at_most_exp(double e, double t)
+{
+    const double part = t > FAR ? 1 - 2 * EXPONENTIAL : t > LEAST ? 1 - SHORT_OF : 0.0;
+    return e * part;
+}
+
 CLONES
 void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                 hull_gain *sums)
@@ -70,6 +82,35 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
     sums->size = sum_of(size);
 }
 
+/* With A = top - slope, f = exp(A) and t = slope c, min(1, exp(A + t)) is at most f (1 + t) + g t^2 if A <= 0: over t^2
+   what it is above the line is largest at m = min(slope, -A), as (e^t - 1 - t) / t^2 increases, and from the kink on the
+   mass is constant; and g is at most half the mass at m, as (e^m - 1 - m) / m^2 <= e^m / 2. The best of random directions
+   of that and of the largest mass. */
+CLONES
+void hull_masses(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
+                 hull_mass *sums)
+{
+    const double share = 1.0 / p;
+    double size[LANES];
+    EACH
+    {
+        const double w = weights[l], slope = slopes[l], A = tops[l] - slope;
+        const double most = exponential(smaller(tops[l], 0.0)), f = exponential(smaller(A, 0.0));
+        const double below = at_most_exp(f, smaller(A, 0.0)), m = smaller(slope, -A), amount = 1 + fabs(tops[l]) + slope;
+        const double over = larger((most - below * (1 + m)) * (1 + 8 * UNIT) + 8 * UNIT * (amount + larger(m, 0.0)), 0.0);
+        const double ratio = slope / larger(m, SHORT), half = 0.5 * most * slope * slope;
+        const double curve = m < SHORT ? half : smaller(over * ratio * ratio, half);
+        const double error = (f - below) * (1 + slope);
+        const double is_bent = A <= 0 && A > LEAST && f + error + curve * share < most ? 1.0 : 0.0;
+        out->constant[l] = w * (is_bent * (f + error) + (1 - is_bent) * most);
+        out->linear[l] = w * is_bent * f * slope;
+        out->square[l] = w * is_bent * curve * (1 + 8 * UNIT);
+        size[l] = w * amount * (most + is_bent * (f * (1 + slope) + curve));
+    }
+    sums->value = sum_of(out->constant);
+    sums->size = sum_of(size);
+}
+
 /* What phi(y) = max(0, y) + min(1, exp(y)) is over its line at A, in second differences. Where A < 0 < A + s: over
    s^2 c^2 it is largest at t = s c = s, or at t = 2 (e^A - 1 - A) / (1 - e^A) >= -A if s is more, and nowhere more than
    1/2, the largest second derivative's half. Where A > 0 > A - s it is e^-x - 1 + x of x = -y > 0, at most
@@ -92,7 +133,7 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
     {
         const double w = weights[l], length = root * lengths[l], s = R * length * (1 + 8 * UNIT);
         const double A = prices[l] + (log_scale - half - 0.5 * length * length), end = A + s;
-        const double e = exponential(smaller(A, 0.0)), below = e * (1 - 2 * EXPONENTIAL);
+        const double e = exponential(smaller(A, 0.0)), below = at_most_exp(e, smaller(A, 0.0));
         const double over_line = larger(below - 1 - A, 1e-5), rise = 1 - below, half_square = 0.5 * s * s;
         /* 1 or 0, as numbers, so that the compiler sees no branch: A + s <= 0; A > 0; y >= 0 all over the shell */
         const double is_out = end <= 0 ? 1.0 : 0.0, is_above = A > 0 ? 1.0 : 0.0, in = A - s >= further ? 1.0 : 0.0;
@@ -127,8 +168,10 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
         bent[l] = out_weight * slope * (1 - 2 * EXPONENTIAL);
         mass[l] = out_weight * e;
         amount[l] = out_weight * e * (1 + s) + near * (1 + s + half_square + above);
-        more[l] = far * outside;
-        less[l] = out_weight * further * at_most_one - kink * e * ((1 - is_above) * k - lack * shy * shy);
+        /* what e is more than exp(A), times 1 + t */
+        const double loose_mass = out_weight * (e - below) * (1 + s);
+        more[l] = far * outside + loose_mass;
+        less[l] = loose_mass + out_weight * further * at_most_one - kink * e * ((1 - is_above) * k - lack * shy * shy);
         out->rise[l] = out_weight * (1 - is_above) * e * s;
         out->fall[l] = (out_weight - kink) * (1 - is_above) * e * s + kink * e * s * 2 * lack * shy;
         out->bend[l] = larger(near * (1 - is_above) * half_square, kink * e * lack * s * s) * (1 + 16 * UNIT);

@@ -16,6 +16,12 @@ typedef struct {
     double size;   /* and of the magnitudes of all */
 } hull_gain;
 
+/* What quadratics of masses come to. */
+typedef struct {
+    double value;  /* sum of the constants, */
+    double size;   /* and of the magnitudes of all */
+} hull_mass;
+
 /* A shell around a component: the root of its precision, by which lengths are to be multiplied; distances so multiplied,
    and half of what their squares are above the least. */
 typedef struct {
@@ -49,6 +55,10 @@ typedef struct {
 /* OUT: quadratics that are at least w max(0, y), in p coordinates; 0 where t <= 0. */
 void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                 hull_gain *sums);
+
+/* OUT: quadratics that are at least w min(1, exp(y)), y at most top - slope (1 - c), c in [-1, 1], in p coordinates. */
+void hull_masses(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
+                 hull_mass *sums);
 
 /* OUT: of y = A - (|m|^2 - least^2) / 2 + most |z| c, c in [-1, 1], quadratics that are at least w y of samples with
    y >= 0 all over the shell, and of all others at least w (max(0, y) + min(1, exp(y))), and such as their masses

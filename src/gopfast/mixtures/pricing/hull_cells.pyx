@@ -9,9 +9,10 @@ angle of P and the component's part of the rest,
 
 top the largest that y can be in the cell. A quadratic in c that is nowhere below max(0, this) makes of the sum over
 samples a quadratic form of a unit vector, and its largest value is bounded by the largest eigenvalue, whatever the
-direction. Of a cluster of samples the moments give another bound, which is exact at its own component.
+direction. Masses, min(1, exp(y)), have such quadratics, too. Of a cluster of samples the moments give another bound,
+which is exact at its own component.
 
-Theory: (Y2), (Y3) and (Y8) of docs/theory/hull.md.
+Theory: (Y2), (Y3) and (Y8) of docs/theory/hull.md, (YN5) and (YN6) of docs/theory/near.md.
 """
 
 import numpy as np
@@ -21,11 +22,12 @@ from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memset
 
 from gopfast.mixtures.pricing.hull_loops cimport (
-    HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_gain, hull_gains, hull_largest, hull_lines,
-    hull_quadratics, hull_ranges, hull_sums, hull_tops
+    HULL_LANES, hull_add_forms, hull_collect, hull_draw, hull_gain, hull_gains, hull_largest, hull_lines, hull_mass,
+    hull_masses, hull_quadratics, hull_ranges, hull_sums, hull_tops
 )
 from gopfast.mixtures.pricing.tuning cimport (
-    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, N_HALVINGS, N_PARTS, SAME_SCALE, TOO_FAR
+    FARTHEST_SCALE, HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, LIGHT, N_HALVINGS, N_PARTS,
+    ROOM_CLOSELY, ROOM_LITTLE, ROOM_SAVED, ROOM_SLOPE, ROOM_TURNS, SAME_SCALE, TOO_FAR
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
@@ -90,11 +92,14 @@ cdef class HullCells:
     n_threads : int
     skip : float
         Blocks of which no sample has y above minus this are not looked into.
+    has_close_masses : bool
+        Whether bounds of cells have masses of all directions; rooms do, where there is little.
     """
 
     cdef readonly int n_along, n_across, n_labels, n_columns, n_threads
     cdef readonly index n_samples, n_blocks, n_terms
     cdef real total_weight, skip
+    cdef bint has_close_masses
     cdef const real[:, :, ::1] places       # (blocks, q + 1, LANES): along, and the distance from the axes
     cdef const real[:, :, ::1] across       # of unit length
     cdef const real[:, ::1] weight
@@ -111,12 +116,14 @@ cdef class HullCells:
     cdef real[:, ::1] work                  # (threads, n_work)
     cdef object _source
 
-    def __init__(self, along, across, weights, labels, centers, int n_columns=0, int n_threads=1, real skip=14.0):
+    def __init__(self, along, across, weights, labels, centers, int n_columns=0, int n_threads=1, real skip=14.0,
+                 bint has_close_masses=False):
         cdef int q = along.shape[0], p = across.shape[0], K = centers.shape[0]
         if p == 1:
             raise ValueError("one coordinate across")
         self.n_along, self.n_across, self.n_labels, self.n_samples = q, p, K + 1, along.shape[1]
         self.n_columns, self.n_threads, self.skip, self.n_terms = n_columns, n_threads, skip, 0
+        self.has_close_masses = has_close_masses
         self.total_weight = np.sum(weights)
         at, used, starts = _in_blocks(np.asarray(labels), K + 1)
         self.n_blocks = len(starts)
@@ -137,9 +144,9 @@ cdef class HullCells:
         self.centers = np.ascontiguousarray(centers, dtype=np.float64)
         self.price = np.zeros(shape)
         self.moments = np.zeros((K, N_MOMENTS))
-        # sums by quadratics, those of the blocks of one label by lanes, and the blocks' tops
+        # sums by quadratics, those of the blocks of one label and of masses by lanes, and the blocks' tops
         self.n_sums = self.n_labels * (3 + p + p * (p + 1) // 2) + p + p * (p + 1) // 2
-        self.n_bound = self.n_sums + HULL_LANES * (p + p * (p + 1) // 2) + len(self.range_price)
+        self.n_bound = self.n_sums + 2 * HULL_LANES * (p + p * (p + 1) // 2) + len(self.range_price)
         # tops and weights of the samples that are looked at by ranges, and where labels begin
         self.n_work = self.n_bound + self.n_labels + 1 + 2 * LANES * self.n_blocks + len(self.range_price)
         self.work = np.zeros((n_threads, self.n_work + 64))
@@ -197,7 +204,7 @@ cdef class HullCells:
         self.table_scales = np.zeros(0) if tables is None else np.ascontiguousarray(tables[0])
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             terms += self.bound_one(
-                &lows[i, 0], &highs[i, 0], s[i, 0] * (1 - 4 * ROUND), s[i, 1] * (1 + 4 * ROUND), half * logs[i, 0],
+                &lows[i, 0], &highs[i, 0], s[i, 0], s[i, 1], half * logs[i, 0],
                 half * logs[i, 1], more[i], enough, &saved[each * i, 0, 0], &mass[each * i, 0, 0],
                 &self.work[threadid(), 0], &values[i], &scales[i],
             )
@@ -210,27 +217,22 @@ cdef class HullCells:
         cdef Cell cell
         cdef Sums sums
         cdef real *forms
-        cdef int p = self.n_across, L = self.n_labels, turn
+        cdef bint closely
+        cdef int turn
         cdef index terms = 0
-        cdef real found, following, scale = log_scale[0]
-        cell.low, cell.high, cell.s_low, cell.s_high = low, high, s_low, s_high
-        cell.log_low, cell.log_high, cell.saved, cell.mass, cell.raised = log_low, log_high, saved, mass, raised
-        if self.n_columns == 0:
-            cell.s_low = cell.s_high = 1.0
-        hull_draw(self.n_columns, cell.s_low, cell.s_high, log_low, log_high, &cell.lines)
+        cdef real found, following, scale
+        self.begin(&cell, &sums, low, high, s_low, s_high, log_low, log_high, work)
+        cell.saved, cell.mass, cell.raised = saved, mass, raised
         value[0] = INFINITY
         terms = self.bound_by_ranges(&cell, enough, work + self.n_bound, value, log_scale)
         if self.n_across == 0 or value[0] < enough or value[0] > TOO_FAR * enough > 0:
             return terms
         scale = log_scale[0]
-        sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
-        sums.square = sums.linear + L * p
-        sums.all_linear = sums.square + L * (p * (p + 1) // 2)
-        sums.all_square = sums.all_linear + p
         forms = work + self.n_sums
         for turn in range(MOST_TURNS):
+            closely = self.has_close_masses and turn > 0 and value[0] <= HOPELESS * enough
             memset(work, 0, self.n_sums * sizeof(real))
-            terms += self.add_up(&cell, scale + raised, forms, &sums)
+            terms += self.add_up(&cell, scale + raised, closely, forms, &sums)
             found = self.total(&cell, scale, &sums)
             if found < value[0]:
                 value[0], log_scale[0] = found, scale
@@ -242,6 +244,99 @@ cdef class HullCells:
             if fabs(following - scale) < SAME_SCALE or following < LEAST_LOG_SCALE:
                 break
             scale = following
+        return terms
+
+    def rooms(self, points, log_precision, log_scale, real enough, real most):
+        """
+        By how much all prices may be raised until a component saves more than `enough`, at least.
+
+        Parameters
+        ----------
+        points : ndarray, shape (m, q + 1)
+        log_precision, log_scale : ndarray, shape (m,)
+            The second is where to begin: what prices and scale add to y.
+        enough : float
+        most : float
+            Room that is of no more use, in nats.
+
+        Returns
+        -------
+        rooms : ndarray, shape (m,)
+            In nats; -inf where it saves more at prices as they are.
+        log_scale : ndarray, shape (m,)
+            Where most of `enough` is saved, about.
+        """
+        cdef const real[:, ::1] at = np.ascontiguousarray(points)
+        cdef const real[::1] logs = np.ascontiguousarray(log_precision)
+        cdef real[::1] scales = np.array(log_scale, dtype=np.float64), found = np.zeros(len(points)), s = np.exp(logs)
+        cdef index m = at.shape[0], i, terms = 0
+        cdef real half = 0.5 * self.n_columns
+        for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
+            terms += self.room_one(&at[i, 0], s[i], half * logs[i], enough, most, &self.work[threadid(), 0], &found[i],
+                                   &scales[i])
+        self.n_terms += terms
+        return np.asarray(found), np.asarray(scales)
+
+    cdef void begin(self, Cell *cell, Sums *sums, const real *low, const real *high, real s_low, real s_high,
+                    real log_low, real log_high, real *work) noexcept nogil:
+        """OUT: a cell, and where sums over its samples are."""
+        cdef int p = self.n_across, L = self.n_labels
+        cell.low, cell.high, cell.raised = low, high, 0
+        cell.s_low, cell.s_high = s_low * (1 - 4 * ROUND), s_high * (1 + 4 * ROUND)
+        cell.log_low, cell.log_high, cell.saved, cell.mass = log_low, log_high, NULL, NULL
+        if self.n_columns == 0:
+            cell.s_low = cell.s_high = 1.0
+        hull_draw(self.n_columns, cell.s_low, cell.s_high, log_low, log_high, &cell.lines)
+        sums.value, sums.plain, sums.size, sums.linear = work, work + L, work + 2 * L, work + 3 * L
+        sums.square = sums.linear + L * p
+        sums.all_linear = sums.square + L * (p * (p + 1) // 2)
+        sums.all_square = sums.all_linear + p
+
+    cdef index room_one(self, const real *point, real s, real log_s, real enough, real most, real *work, real *room,
+                        real *log_scale) noexcept nogil:
+        """At the largest log scale t at which no more than `enough` is saved, the room is t less that of its mass."""
+        cdef Cell cell
+        cdef Sums sums
+        cdef index terms = 0
+        cdef int _turn
+        cdef bint closely = self.n_across == 0 or not point[self.n_along] > 0   # the same then
+        cdef real t = log_scale[0], found, low = -INFINITY, high = INFINITY, low_value = 0, high_value = 0, rise, wanted
+        self.begin(&cell, &sums, point, point, s, s, log_s, log_s, work)
+        room[0] = -INFINITY
+        for _turn in range(ROOM_TURNS):
+            memset(work, 0, self.n_sums * sizeof(real))
+            terms += self.add_up(&cell, t, closely, work + self.n_sums, &sums)
+            found = self.sum_up(&cell, t, &sums) * (1 + 16 * ROUND)
+            rise = t - log(sums.mass / self.total_weight) - 16 * ROUND * (1 + fabs(t))
+            # little room is found closely
+            wanted = ROOM_SAVED if rise > ROOM_LITTLE else ROOM_CLOSELY
+            if found <= enough:
+                low, low_value, room[0] = t, found, max(room[0], rise)
+                log_scale[0] = t + (log(wanted * enough / found) / ROOM_SLOPE if found > 0.1 * enough else 1.0)
+                if rise >= most or found > wanted * wanted * enough:
+                    if closely or rise > ROOM_LITTLE:
+                        break
+                    closely = True
+                    continue
+            else:
+                high, high_value = t, found
+                if rise < 0:
+                    if closely:
+                        break
+                    closely = True
+                    continue
+            if high == INFINITY and found > sums.mass:
+                t += (wanted * enough - found) / sums.mass  # most are in
+            elif high == INFINITY:
+                t += 3.0 if found <= 0.05 * enough else log(wanted * enough / found) / ROOM_SLOPE
+            elif low == -INFINITY:
+                t -= max(0.05, log(found / (wanted * enough)))
+            elif high - low < 0.01:
+                break
+            elif low_value > 0.02 * enough:
+                t = low + (high - low) * log(wanted * enough / low_value) / log(high_value / low_value)
+            else:
+                t = 0.5 * (low + high)
         return terms
 
     cdef index bound_by_ranges(self, const Cell *cell, real enough, real *work, real *value,
@@ -348,18 +443,24 @@ cdef class HullCells:
             start[label] = <real> at
         return total
 
-    cdef index add_up(self, const Cell *cell, real log_scale, real *forms, Sums *sums) noexcept nogil:
-        """Add all samples; return how many were looked at."""
+    cdef index add_up(self, const Cell *cell, real log_scale, bint closely, real *forms, Sums *sums) noexcept nogil:
+        """Add all samples, masses of all directions if `closely`; return how many were looked at."""
         cdef int q = self.n_along, p = self.n_across, label = -1, lane
         cdef index block, terms = 0
         cdef real most, total = 0, above, some
         cdef real slope = cell.s_low * cell.low[q]
         cdef real[LANES] tops, slopes
-        cdef real *mosts = forms + HULL_LANES * (p + p * (p + 1) // 2)
+        cdef int P = p * (p + 1) // 2
+        cdef real *mass_forms = forms + HULL_LANES * (p + P)
+        cdef real *mosts = mass_forms + HULL_LANES * (p + P)
         cdef const real *lengths
         cdef const real *weights
         cdef hull_quadratics each
         cdef hull_gain found
+        cdef hull_mass known
+        cdef real constant = 0, size = 0
+        closely = closely and slope > 0 and p > 0
+        memset(mass_forms, 0, HULL_LANES * (p + P) * sizeof(real))
         sums.mass = 0
         hull_ranges(cell.low, cell.high, q + 1, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
                     self.range_price.shape[0], &cell.lines, mosts)
@@ -379,6 +480,13 @@ cdef class HullCells:
                 label = self.block_label[block]
             hull_sums(tops, weights, LANES, 0.0, &above, &some)
             sums.mass += some
+            if closely and some > LIGHT * self.block_weight[block]:
+                hull_masses(tops, slopes, weights, p, &each, &known)
+                constant += known.value
+                size += known.size
+                hull_add_forms(&self.across[block, 0, 0], p, each.linear, each.square, mass_forms)
+            else:
+                constant += some
             if not above > 0:
                 continue
             hull_gains(tops, slopes, weights, p, &each, &found)
@@ -387,6 +495,15 @@ cdef class HullCells:
             sums.size[label] += found.size
             hull_add_forms(&self.across[block, 0, 0], p, each.linear, each.square, forms)
         self.collect(label, forms, sums)
+        if closely:
+            # of all directions, where that is less
+            memset(forms, 0, (p + P) * sizeof(real))
+            for lane in range(p + P):
+                for block in range(HULL_LANES):
+                    forms[lane] += mass_forms[HULL_LANES * lane + block]
+            constant += hull_largest(forms, forms + p, p) + 4 * ROUND * (self.n_samples + 64) * size
+            memset(forms, 0, (p + P) * sizeof(real))
+            sums.mass = min(sums.mass, constant)
         sums.mass = (sums.mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
         return terms
 
@@ -473,6 +590,18 @@ cdef class HullCells:
         cell.raised = 0
         cell.low, cell.high, cell.s_low, cell.s_high = &lows[0], &highs[0], s[0], s[1]
         return self.of_moments(k, &cell, log_scale, INFINITY)
+
+
+def mass_form(real top, real slope, int p):
+    """For tests: constant, linear and square of what is at least min(1, exp(top - slope (1 - c)))."""
+    cdef real[LANES] tops, slopes, weights
+    cdef hull_quadratics each
+    cdef hull_mass known
+    cdef int lane
+    for lane in range(LANES):
+        tops[lane], slopes[lane], weights[lane] = top, slope, 1.0
+    hull_masses(tops, slopes, weights, p, &each, &known)
+    return each.constant[0], each.linear[0], each.square[0]
 
 
 cdef bint _holds(real f, real a, real s, real top, real c, real v, real r) noexcept nogil:

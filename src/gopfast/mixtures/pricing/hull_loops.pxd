@@ -26,6 +26,8 @@ cdef extern from "hull_forms.h" nogil:
         double square[HULL_BLOCK]
     ctypedef struct hull_gain:
         double plain, value, size
+    ctypedef struct hull_mass:
+        double value, size
     ctypedef struct hull_radii:
         double root, least, most, further
     ctypedef struct hull_shell_sums:
@@ -41,6 +43,8 @@ cdef extern from "hull_forms.h" nogil:
         double near
     void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                     hull_gain *sums)
+    void hull_masses(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
+                     hull_mass *sums)
     void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
                     double log_scale, double shift, hull_shell_forms *out, hull_shell_sums *sums)
     void hull_add_forms(const double *unit, int p, const double *linear, const double *square, double *forms)

@@ -211,6 +211,19 @@ cdef extern from *:
     real SAME_SCALE "3e-7"
     # log scale may differ by so much from the one blocks were left out at | nats | (0, 8) | not measured
     real FARTHEST_SCALE "3.0"
+    # of a block's weight: masses that are less count with their worst direction | part | (0, 1) | not measured
+    real LIGHT "0.01"
+    # of finding a room | turns | [1, inf) | argument: any gives a room
+    int ROOM_TURNS "8"
+    # of what is asked for, that is to be saved where the room is taken; its square is enough | part | (0, 1) |
+    # docs/notebook/many_columns.md
+    real ROOM_SAVED "0.82"
+    # the same where there is little room | part | (0, 1) | not measured
+    real ROOM_CLOSELY "0.99"
+    # up to which it is little | nats | [0, inf) | not measured
+    real ROOM_LITTLE "0.5"
+    # of the logarithm of what is saved, by log scale, about | quotient | [1, inf) | not measured
+    real ROOM_SLOPE "1.4"
     # least log scale | nats | (-700, 0) | argument: exp of it is a normal number
     real LEAST_LOG_SCALE "-600.0"
 

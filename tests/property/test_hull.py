@@ -11,7 +11,7 @@ from support.hulls import best_saved, incumbent, priced, problem, shaped
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.pricing import hull, hull_atoms, hull_corners, hull_drafts
+from gopfast.mixtures.pricing import hull, hull_atoms, hull_corners, hull_drafts, hull_tables
 from gopfast.mixtures.pricing.hull import HullBound
 from gopfast.mixtures.pricing.hull_atoms import saved
 from gopfast.mixtures.pricing.hull_balls import Ball, bends
@@ -428,6 +428,25 @@ def test_some_samples_that_say_which_cells_are_of_use_prove_nothing(n, d, K, kin
     assert told[0].cells_at.draft is None
     assert told[1].cells_at.draft.n_terms > 0
     assert -math.inf < told[1].lower <= value
+
+
+def test_where_there_are_few_tables_a_cell_has_none_of_another_range(monkeypatch):
+    """Of more ranges of the precision than tables, each has its own table or that of a range around it."""
+    monkeypatch.setattr(hull, "MOST_CELLS", 1_500)
+    monkeypatch.setattr(hull_tables, "MOST_TABLES", 1)
+    monkeypatch.setattr(hull, "ROOT_RANGE", 0.25)
+    found, label = problem(1_500, 5, 3, 7.0, 6, "spherical", "normal")
+    family = engine.family(found)
+    vector, _ = incumbent(family, label, 3)
+    bound = HullBound(family, vector, math.inf)
+    while bound.step(math.inf):
+        pass
+    ranges = {place: ends for ends, place in bound.tables.found.items()}
+    assert len(ranges) > 8
+    for _, _, low, high, _, place in bound.heap:
+        if place >= 0:
+            assert ranges[place][0] <= low[-1] < high[-1] <= ranges[place][1]
+    exceeds_what_ascents_reach(bound, "spherical")
 
 
 @pytest.mark.parametrize("kind", ["known", "spherical"])

@@ -95,8 +95,7 @@ def test_no_component_has_more_of_a_cluster_than_its_table_says(shape, d, n, fre
 
 
 @pytest.mark.parametrize(("d", "q", "free"), [(6, 2, True), (4, 4, True), (7, 1, False)])
-def test_no_component_saves_more_than_tables_say_of_its_cell(d, q, free, monkeypatch):
-    monkeypatch.setattr(hull_tables, "MOST_TABLES", 1_000)  # one for every range that is asked about
+def test_no_component_saves_more_than_tables_say_of_its_cell(d, q, free):
     rng = np.random.default_rng([d, q])
     n, K = 600, 3
     means = np.zeros((K, d))
@@ -124,7 +123,7 @@ def test_no_component_saves_more_than_tables_say_of_its_cell(d, q, free, monkeyp
         width = rng.choice([0.0, 0.1, 1.0]) * rng.random((2, q + 1)) + 1e-12
         low, high = np.maximum(at - width[0], np.append(np.full(q, -np.inf), 0.0))[None], (at + width[1])[None]
         ends = math.log(s) + free * np.array([-rng.choice([0.0, 0.2]), rng.choice([0.0, 0.3])])
-        which = np.array([tables.of_range(*ends, 0)])
+        which = np.array([tables.of_range(*ends)])
         value, saved, mass = tables.bound(low, high, which)
         both, _ = cells.bound(low, high, ends[None], np.array([-1.0]), tables=(SCALES, saved, mass))
         gains = prices + 0.5 * d * free * math.log(s) - 0.5 * s * np.square(z - point[:, None]).sum(axis=0)
@@ -143,7 +142,7 @@ def test_ranges_without_a_table_take_that_of_a_longer_one(monkeypatch):
     tables = Tables(z, np.ones(50), priced(rng, z, 0.5), np.zeros(50, int), np.zeros(50, int), np.zeros((1, 3)),
                     np.array([0.5]), np.zeros((1, 4)), True, 10.0)  # fmt: skip
     monkeypatch.setattr("gopfast.mixtures.pricing.hull_tables.MOST_TABLES", 2)
-    root = tables.of_range(-4.0, 0.0, 0)
+    root = tables.of_range(-4.0, 0.0)
     half = tables.of_range(-2.0, 0.0, root)
     assert half != root
     assert tables.of_range(-1.0, 0.0, half) == half

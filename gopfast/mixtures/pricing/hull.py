@@ -246,7 +246,7 @@ class HullBound(Learner):
         ends = np.linspace(least, 0.0, 1 + max(1, math.ceil(-least / ROOT_RANGE)))
         roots = [np.column_stack([np.repeat(side[None], len(at), axis=0), at]) for side, at in
                  ((low, ends[:-1]), (high, ends[1:]))]  # fmt: skip
-        self._take(*roots, np.zeros(len(roots[0])), np.zeros(len(roots[0]), int))
+        self._take(*roots, np.zeros(len(roots[0])), np.full(len(roots[0]), -1))  # no table yet
 
     def _begin_reaches(self, centers, moments, least):
         """Find how far from each component nothing saves more than is known, and yield after every few shells."""
@@ -304,7 +304,7 @@ class HullBound(Learner):
         if len(asked):
             a, b = low[asked], high[asked]
             for i in asked:
-                which[i] = self.tables.of_range(low[i, -1], high[i, -1], which[i])
+                which[i] = self.tables.of_range(low[i, -1], high[i, -1], which[i] if which[i] >= 0 else None)
             values, *known = self.tables.bound(a[:, :-1], b[:, :-1], which[asked], within[asked])
             bounds[asked] = values = np.minimum(bounds[asked], values)
             left = np.flatnonzero(values > self.enough)

@@ -85,13 +85,21 @@ class Tables:
         """Bins that were looked at so far."""
         return sum(table.n_terms for table in self.tables)
 
-    def of_range(self, low, high, otherwise):
-        """Return the place of the table for a range of the precision's logarithm; `otherwise` where there are many."""
+    def of_range(self, low, high, wider=None):
+        """
+        Return the place of the table for a range of the precision's logarithm.
+
+        Parameters
+        ----------
+        low, high : float
+        wider : int, optional
+            The place of that for a range around it, which will do where there are many; without one a table is made.
+        """
         place = self.found.get((low, high))
         if place is not None:
             return place
-        if len(self.found) == MOST_TABLES:
-            return otherwise
+        if wider is not None and len(self.found) >= MOST_TABLES:
+            return wider
         place = len(self.found)
         if place == len(self.saved):
             more = np.zeros((max(8, place), *self.saved.shape[1:]))

@@ -412,7 +412,7 @@ N_NEAR = 80
 # and of those beyond | shells | [1, inf) | not measured
 N_FAR = 20
 # ranges of the precision with tables of their own, at most | ranges | [1, inf) | docs/notebook/groups.md
-MOST_TABLES = 24
+MOST_TABLES = 12
 
 # [hull_frame] The frame, and blocks of samples.
 

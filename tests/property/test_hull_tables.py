@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from gopfast.mixtures.pricing.hull_cells import HullCells
 
-from gopfast.mixtures.pricing import hull_tables
 from gopfast.mixtures.pricing.hull_frame import moments_of
 from gopfast.mixtures.pricing.hull_tables import SCALES, SHIFTS, Tables, largest_fourth, table_of
 

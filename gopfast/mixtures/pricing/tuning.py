@@ -411,7 +411,8 @@ HULL_NEAR = 8.0
 N_NEAR = 80
 # and of those beyond | shells | [1, inf) | not measured
 N_FAR = 20
-# ranges of the precision with tables of their own, at most, but for those of the first cells | ranges | [1, inf) | docs/notebook/groups.md
+# ranges of the precision with tables of their own, at most, but for those of the first cells | ranges | [1, inf) |
+# docs/notebook/many_columns.md
 MOST_TABLES = 12
 
 # [hull_frame] The frame, and blocks of samples.

@@ -2,7 +2,8 @@
 
 Usage: python bench/hull.py --seconds 10 --rows "20000 8 5 6.5 known" "20000 4 3 8 spherical" ...
 (samples, columns, components, deviations apart, variances; --merged: what a component in place of two may save, as
-a part of what the incumbent's do; inf for prices as high as they lose little; --unequal: data as of everyday.py)
+a part of what the incumbent's do; inf for prices as high as they lose little; --unequal: data as of everyday.py,
+of the seed of --seed)
 """
 
 import argparse
@@ -24,9 +25,9 @@ ROWS = [
 ]  # fmt: skip
 
 
-def row(n, d, K, apart, kind, seconds, is_unequal):
+def row(n, d, K, apart, kind, seconds, is_unequal, seed):
     """Return a line: nats open per sample, of these what prices lose, cells, processor seconds, whether it ended."""
-    X = unequal(n, d, K, apart, kind, 20) if is_unequal else clusters(n, d, K, apart, "spherical", 0)
+    X = unequal(n, d, K, apart, kind, seed) if is_unequal else clusters(n, d, K, apart, "spherical", 0)
     family = engine.family(gopfast.GaussianMixture(X, K, covariance=kind))
     with gopfast.settings(hull=False, cover=False):
         found = gopfast.solve(gopfast.GaussianMixture(X, K, covariance=kind), time_limit=4, n_threads=1)
@@ -55,11 +56,13 @@ def main():
     parser.add_argument("--rows", nargs="*", default=ROWS)
     parser.add_argument("--merged", type=float, default=hull_atoms.MERGED)
     parser.add_argument("--unequal", action="store_true")
+    parser.add_argument("--seed", type=int, default=20)
     arguments = parser.parse_args()
     hull_atoms.MERGED = arguments.merged
     for text in arguments.rows:
         n, d, K, apart, kind = text.split()
-        print(row(int(n), int(d), int(K), float(apart), kind, arguments.seconds, arguments.unequal), flush=True)
+        case = int(n), int(d), int(K), float(apart), kind
+        print(row(*case, arguments.seconds, arguments.unequal, arguments.seed), flush=True)
 
 
 if __name__ == "__main__":

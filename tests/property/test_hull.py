@@ -181,7 +181,7 @@ def test_forms_of_a_sample_hold_all_over_a_shell(p):
         if not sums["surely"]:
             mass = np.minimum(1.0, np.exp(y))
             assert (sums["mass"] + sums["more"] + forms["rise"] * c + forms["bend"] * c * c >= mass - error).all()
-            assert (sums["mass"] - sums["less"] + forms["fall"] * c - forms["bend"] * c * c <= mass + error).all()
+            assert (sums["mass"] - sums["less"] + forms["fall"] * c - forms["sag"] * c * c <= mass + error).all()
         if sums["well"] or sums["often"]:
             told += sums["often"]
             missed = sums["seldom"] - forms["missed"] * c + forms["missed_square"] * c * c
@@ -207,7 +207,7 @@ def test_masses_hold_where_exponentials_are_not_told_from_the_least(p):
         c = np.append(rng.uniform(-1.0, 1.0, 20), [-1.0, 1.0])
         mass, error = np.exp(np.minimum(0.0, A + s * c)), 1e-12 * sums["amount"]
         above = sums["mass"] + sums["more"] + forms["rise"] * c + forms["bend"] * c * c
-        below = sums["mass"] - sums["less"] + forms["fall"] * c - forms["bend"] * c * c
+        below = sums["mass"] - sums["less"] + forms["fall"] * c - forms["sag"] * c * c
         assert (above >= mass * (1 - 1e-11) - error).all()
         assert (below <= mass * (1 + 1e-11) + error).all()
     assert asked > 1_000

@@ -82,6 +82,15 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
     sums->size = sum_of(size);
 }
 
+/* How much min(1, exp(A + t)) is at most above f (1 + t), f = exp(A), A <= 0, over c^2, t = slope c: `most` is that of its
+   end, `below` at most f, `amount` what magnitudes come to. */
+static inline double curve_of(double A, double slope, double most, double below, double amount)
+{
+    const double m = smaller(slope, -A), half = 0.5 * most * slope * slope, ratio = slope / larger(m, SHORT);
+    const double over = larger((most - below * (1 + m)) * (1 + 8 * UNIT) + 8 * UNIT * (amount + larger(m, 0.0)), 0.0);
+    return m < SHORT ? half : smaller(over * ratio * ratio, half);
+}
+
 /* With A = top - slope, f = exp(A) and t = slope c, min(1, exp(A + t)) is at most f (1 + t) + g t^2 if A <= 0: over t^2
    what it is above the line is largest at m = min(slope, -A), as (e^t - 1 - t) / t^2 increases, and from the kink on the
    mass is constant; and g is at most half the mass at m, as (e^m - 1 - m) / m^2 <= e^m / 2. The best of random directions
@@ -96,10 +105,8 @@ void hull_masses(const double *tops, const double *slopes, const double *weights
     {
         const double w = weights[l], slope = slopes[l], A = tops[l] - slope;
         const double most = exponential(smaller(tops[l], 0.0)), f = exponential(smaller(A, 0.0));
-        const double below = at_most_exp(f, smaller(A, 0.0)), m = smaller(slope, -A), amount = 1 + fabs(tops[l]) + slope;
-        const double over = larger((most - below * (1 + m)) * (1 + 8 * UNIT) + 8 * UNIT * (amount + larger(m, 0.0)), 0.0);
-        const double ratio = slope / larger(m, SHORT), half = 0.5 * most * slope * slope;
-        const double curve = m < SHORT ? half : smaller(over * ratio * ratio, half);
+        const double below = at_most_exp(f, smaller(A, 0.0)), amount = 1 + fabs(tops[l]) + slope;
+        const double curve = curve_of(A, slope, most, below, amount);
         const double error = (f - below) * (1 + slope);
         const double is_bent = A <= 0 && A > LEAST && f + error + curve * share < most ? 1.0 : 0.0;
         out->constant[l] = w * (is_bent * (f + error) + (1 - is_bent) * most);
@@ -116,8 +123,8 @@ void hull_masses(const double *tops, const double *slopes, const double *weights
    1/2, the largest second derivative's half. Where A > 0 > A - s it is e^-x - 1 + x of x = -y > 0, at most
    3 x^2 / 2 (3 + x), and that over (b + x)^2 is largest where x^2 = b x + 6 b, or at the end; b = A + s / p is the best
    of random directions if the end is touched. */
-/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: exp(A) (1 + t) + t^2 / 2 where A <= 0,
-   as the second derivative is at most 1 up to the kink and u is constant from there on; 1 where A > 0. Below: where
+/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: `curve_of` where A <= 0; 1 where A > 0.
+   Below: where
    A > 0, 1 less at most `lack` (x + e)^2 of x = -y; else f (1 + min(t, k)), f = exp(A) and k = exp(-A) - 1 where the
    kink is, with min(t, k) at least k - (e + k - t)^2 / 4 e; e^2 = k^2 + s^2 / p, -A for k above 0, is the best of
    random directions. */
@@ -128,7 +135,7 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
     const double R = radii->most, half = 0.5 * radii->least * radii->least, further = radii->further;
     const double least = shift + further, share = 1.0 / p, root = radii->root;
     double surely[LANES], value[LANES], size[LANES], bent[LANES], mass[LANES], amount[LANES], more[LANES], less[LANES];
-    double kinked[LANES], well[LANES], often[LANES], seldom[LANES];
+    double well[LANES], often[LANES], seldom[LANES];
     EACH
     {
         const double w = weights[l], length = root * lengths[l], s = R * length * (1 + 8 * UNIT);
@@ -170,12 +177,13 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
         amount[l] = out_weight * e * (1 + s) + near * (1 + s + half_square + above);
         /* what e is more than exp(A), times 1 + t */
         const double loose_mass = out_weight * (e - below) * (1 + s);
-        more[l] = far * outside + loose_mass;
+        more[l] = loose_mass;
         less[l] = loose_mass + out_weight * further * at_most_one - kink * e * ((1 - is_above) * k - lack * shy * shy);
         out->rise[l] = out_weight * (1 - is_above) * e * s;
         out->fall[l] = (out_weight - kink) * (1 - is_above) * e * s + kink * e * s * 2 * lack * shy;
-        out->bend[l] = larger(near * (1 - is_above) * half_square, kink * e * lack * s * s) * (1 + 16 * UNIT);
-        kinked[l] = near;
+        const double curved = curve_of(A, s, at_most_one, below, 1 + fabs(A) + s);
+        out->bend[l] = out_weight * (1 - is_above) * curved * (1 + 16 * UNIT);
+        out->sag[l] = kink * e * lack * s * s * (1 + 16 * UNIT);
         /* y >= shift where c >= -room, which is in units of s: else ((b - c) / (b + room))^2 is at least 1, b >= 0;
            the best b of random directions (Cantelli) */
         const double loose = 64 * UNIT * (fabs(prices[l]) + fabs(log_scale) + half + length * length + least + 1);
@@ -200,7 +208,8 @@ void hull_shell(const double *lengths, const double *prices, const double *weigh
     sums->well = sum_of(well);
     sums->often = sum_of(often);
     sums->seldom = sum_of(seldom);
-    out->near = sum_of(kinked);
+    out->bent = sum_of(out->bend);
+    out->sunk = sum_of(out->sag);
 }
 
 CLONES

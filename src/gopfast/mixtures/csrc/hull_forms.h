@@ -37,7 +37,7 @@ typedef struct {
     double mass;   /* sum of w min(1, exp(A)), */
     double amount; /* magnitudes, */
     double more;   /* and by how much the masses may be more, but for `rise` and `bend`, */
-    double less;   /* or less, but for `fall` and `bend`; */
+    double less;   /* or less, but for `fall` and `sag`; */
     double well;   /* weight of those with y >= shift all over the shell; */
     double often;  /* of others that have it but for c of a large magnitude, */
     double seldom; /* and constants of what of these has less at most */
@@ -47,9 +47,9 @@ typedef struct {
 typedef struct {
     double linear[HULL_BLOCK], square[HULL_BLOCK];  /* in what it gains, */
     double rise[HULL_BLOCK], fall[HULL_BLOCK];      /* in its mass, from above and from below, */
-    double bend[HULL_BLOCK];                        /* and what that bends by, either way; */
+    double bend[HULL_BLOCK], sag[HULL_BLOCK];       /* and what these bend by; */
     double missed[HULL_BLOCK], missed_square[HULL_BLOCK];   /* in what of its weight has y < shift at most */
-    double near;                                    /* weight of those whose mass has a kink */
+    double bent, sunk;                              /* sums of `bend` and of `sag` */
 } hull_shell_forms;
 
 /* OUT: quadratics that are at least w max(0, y), in p coordinates; 0 where t <= 0. */

@@ -38,9 +38,11 @@ cdef extern from "hull_forms.h" nogil:
         double rise[HULL_BLOCK]
         double fall[HULL_BLOCK]
         double bend[HULL_BLOCK]
+        double sag[HULL_BLOCK]
         double missed[HULL_BLOCK]
         double missed_square[HULL_BLOCK]
-        double near
+        double bent
+        double sunk
     void hull_gains(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                     hull_gain *sums)
     void hull_masses(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,

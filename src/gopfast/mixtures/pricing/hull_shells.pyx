@@ -22,7 +22,7 @@ from gopfast.mixtures.pricing.hull_loops cimport (
     hull_shell, hull_shell_forms, hull_shell_sums, hull_top_closely
 )
 from gopfast.mixtures.pricing.tuning cimport (
-    HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, MORE_SHIFT, MOST_CHANGE, MOST_SHIFT, SAME_SCALE
+    HOPELESS, HULL_MOST_TURNS as MOST_TURNS, LEAST_LOG_SCALE, MORE_SHIFT, MOST_CHANGE, MOST_SHIFT, SAME_SCALE, SLIGHT
 )
 from gopfast.search.rounding cimport ROUND
 from gopfast.search.types cimport index, real
@@ -33,8 +33,9 @@ cdef struct Sums:
     real *linear    # (p,) of gains
     real *square    # (p (p + 1) / 2,)
     real *rise      # (p,) of masses, from above
-    real *bend      # (p (p + 1) / 2,) both
+    real *bend      # (p (p + 1) / 2,)
     real *fall      # (p,) from below
+    real *sag       # (p (p + 1) / 2,)
     real *missed    # (p,) of what is not in,
     real *missed_square     # (p (p + 1) / 2,)
     const real *prices  # (blocks, HULL_BLOCK) at the place of the components,
@@ -99,7 +100,7 @@ cdef class Shells:
         self.block_weight = np.asarray(self.weight).sum(axis=1) * (1 + HULL_BLOCK * ROUND)
         self.n_forms = p + p * (p + 1) // 2
         # forms of gains and of masses, their sums, the largest y of each block, and prices at a place
-        self.n_work = (HULL_LANES + 1) * (3 * self.n_forms + p) + len(self.top)
+        self.n_work = (HULL_LANES + 1) * 4 * self.n_forms + len(self.top)
         if q:
             self.n_work += len(self.top) + self.n_blocks * HULL_BLOCK
         self.work = np.zeros((n_threads, self.n_work + 64))
@@ -175,22 +176,23 @@ cdef class Shells:
         cdef real *own_tops
         radii.root, radii.least, radii.most = root, root * low, root * high
         radii.further = 0.5 * (radii.most * radii.most - radii.least * radii.least) * (1 + 8 * ROUND)
-        sums.linear = work + HULL_LANES * (3 * self.n_forms + p)
+        sums.linear = work + HULL_LANES * 4 * self.n_forms
         sums.square = sums.linear + p
         sums.rise = sums.linear + self.n_forms
         sums.bend = sums.rise + p
         sums.missed = sums.rise + self.n_forms
         sums.missed_square = sums.missed + p
         sums.fall = sums.missed + self.n_forms
+        sums.sag = sums.fall + p
         sums.prices, sums.tops = &self.price[0, 0], &self.top[0]
         if self.n_along:
-            own_tops = sums.fall + p + self.top.shape[0]
+            own_tops = sums.fall + self.n_forms + self.top.shape[0]
             self.take_prices(place, root * root, own_tops + self.top.shape[0], own_tops)
             terms += self.n_samples
             sums.prices, sums.tops = own_tops + self.top.shape[0], own_tops
         value[0] = INFINITY
         for turn in range(MOST_TURNS):
-            memset(sums.linear, 0, (3 * self.n_forms + p) * sizeof(real))
+            memset(sums.linear, 0, 4 * self.n_forms * sizeof(real))
             terms += self.add_up(low, high, &radii, scale + raised, shift, work, &sums)
             found = self.total(&radii, scale, raised, shift, &sums, &more, &less, &within)
             if found < value[0]:
@@ -214,11 +216,12 @@ cdef class Shells:
         """Add all samples; return how many were looked at."""
         cdef int p = self.n_across
         cdef index block, terms = 0
+        cdef bint is_bent
         cdef real total = 0, most
         cdef real *mass_forms = work + HULL_LANES * self.n_forms
         cdef real *missed_forms = mass_forms + HULL_LANES * self.n_forms
         cdef real *fall_forms = missed_forms + HULL_LANES * self.n_forms
-        cdef real *mosts = sums.fall + p
+        cdef real *mosts = sums.fall + self.n_forms
         cdef hull_lines lines
         cdef hull_shell_sums each
         cdef hull_shell_forms forms
@@ -247,9 +250,13 @@ cdef class Shells:
             sums.all.seldom += each.seldom
             hull_add_forms(&self.unit[block, 0, 0], p, forms.linear, forms.square if each.mass > 0 else NULL, work)
             if each.mass > 0:
-                hull_add_forms(&self.unit[block, 0, 0], p, forms.rise, forms.bend if forms.near > 0 else NULL,
-                               mass_forms)
-                hull_add_forms(&self.unit[block, 0, 0], p, forms.fall, NULL, fall_forms)
+                # little of a block's weight counts with its worst direction
+                is_bent = forms.bent > SLIGHT * self.block_weight[block]
+                if not is_bent:
+                    sums.all.more += forms.bent
+                hull_add_forms(&self.unit[block, 0, 0], p, forms.rise, forms.bend if is_bent else NULL, mass_forms)
+                hull_add_forms(&self.unit[block, 0, 0], p, forms.fall, forms.sag if forms.sunk > 0 else NULL,
+                               fall_forms)
             if each.often > 0:
                 hull_add_forms(&self.unit[block, 0, 0], p, forms.missed, forms.missed_square, missed_forms)
         total *= 1 + 8 * ROUND
@@ -263,6 +270,7 @@ cdef class Shells:
         hull_collect(missed_forms, p, sums.missed)
         hull_collect(missed_forms + HULL_LANES * p, self.n_forms - p, sums.missed_square)
         hull_collect(fall_forms, p, sums.fall)
+        hull_collect(fall_forms + HULL_LANES * p, self.n_forms - p, sums.sag)
         return terms
 
     def forms_of_first(self, real low, real high, real log_scale, real shift):
@@ -275,8 +283,8 @@ cdef class Shells:
         hull_shell(&self.length[0, 0], &self.price[0, 0], &self.weight[0, 0], self.n_across, &radii, log_scale, shift,
                    &forms, &each)
         return each, {"linear": forms.linear[0], "square": forms.square[0], "rise": forms.rise[0],
-                      "fall": forms.fall[0], "bend": forms.bend[0], "missed": forms.missed[0],
-                      "missed_square": forms.missed_square[0]}
+                      "fall": forms.fall[0], "bend": forms.bend[0], "sag": forms.sag[0],
+                      "missed": forms.missed[0], "missed_square": forms.missed_square[0]}
 
     cdef real total(self, const hull_radii *radii, real log_scale, real raised, real shift, const Sums *sums,
                     real *more, real *less, real *within) noexcept nogil:
@@ -284,13 +292,14 @@ cdef class Shells:
         cdef int p = self.n_across
         cdef const hull_shell_sums *all = &sums.all
         cdef real error = 4 * ROUND * (self.n_samples + 64), S = all.surely, W = self.total_weight
-        cdef real wanted = W * exp(log_scale), rounding, bend, found, length, square
+        cdef real wanted = W * exp(log_scale), rounding, found, length, square
         # of all masses, of the exponential, and of the least that is told from 0
         rounding = (error + 2.0**-40) * (S + all.amount + all.more + fabs(all.less) + wanted) + error * all.size
         rounding += 2.0**-50 * W
-        bend = hull_top_closely(sums.bend, p)
-        more[0] = S + all.mass - wanted + all.more + hull_length(sums.rise, p) + bend + rounding
-        less[0] = wanted - S - all.mass + all.less + hull_length(sums.fall, p) + bend + rounding
+        more[0] = S + all.mass - wanted + all.more + hull_length(sums.rise, p) + rounding
+        more[0] += hull_top_closely(sums.bend, p)
+        less[0] = wanted - S - all.mass + all.less + hull_length(sums.fall, p) + rounding
+        less[0] += hull_top_closely(sums.sag, p)
         # what has y >= shift, whatever the direction is
         found = all.well * (1 - error) + all.often * (1 - 4 * (p + 2) * error) - all.seldom
         found -= hull_length(sums.missed, p) + hull_top_closely(sums.missed_square, p)

@@ -200,6 +200,9 @@ cdef extern from *:
     real MOST_CHANGE "0.5"
     # most that log scale may differ by direction in a ball | nats | [0, inf) | not measured
     real MOST_SHIFT "0.25"
+    # of a block's weight: what its masses bend by, if that is less, counts with its worst direction | part | (0, 1) |
+    # not measured
+    real SLIGHT "1e-3"
     # of a turn more, over what the one before asked for | factor | [1, inf) | not measured
     real MORE_SHIFT "1.05"
     # a cell whose bound is so many times what would do is not looked at in earnest | factor | [1, inf) | not measured

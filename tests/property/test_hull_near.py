@@ -47,6 +47,16 @@ class Case:
         made.set_prices(self.raised[at], self.moments)
         return made
 
+    def box(self, away, sides, wide):
+        """A cell about a place so far from a component, with such sides and a range of log s at most so wide."""
+        rng, q = self.rng, self.frame.n_along
+        middle = self.means[rng.integers(len(self.means))] + rng.choice(away) * rng.standard_normal(self.d)
+        low = np.append(middle[:q], np.linalg.norm(middle[q:])) - rng.choice([0.1, 0.5, 2.0]) * rng.random(q + 1)
+        high = low + rng.choice(sides) * rng.random(q + 1)
+        low[q], high[q] = (0.0, 0.0) if q == self.d else (max(low[q], 0.0), max(high[q], 0.1))
+        ends = (-rng.choice([0.1, 1.0]) * wide, 0.0) if self.free else (0.0, 0.0)
+        return np.append(low, ends[0]), np.append(high, ends[1])
+
     def value_at(self, point, s, more=0.0):
         """What the component at a point of the frame, of precision s, saves at prices raised by `more`."""
         mean = self.frame.means_of(point)
@@ -66,6 +76,17 @@ class Case:
                 return
 
 
+def some_halves(boxes, rng, most):
+    """Halves of boxes, divided as the search divides cells; some of them."""
+    halves = []
+    for a, b in boxes:
+        j = int(rng.choice(np.flatnonzero(b > a)))
+        left, right = b.copy(), a.copy()
+        left[j] = right[j] = 0.5 * (a[j] + b[j])
+        halves += [(a, left), (right, b)]
+    return [halves[i] for i in rng.permutation(len(halves))[:most]]
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("n", "d", "K", "free"), [(300, 5, 3, 0), (300, 5, 3, 1), (400, 9, 4, 1), (150, 3, 5, 0),
                                                   (300, 6, 2, 1), (5, 4, 2, 1)])  # fmt: skip
@@ -82,22 +103,10 @@ def test_no_component_of_a_cell_saves_more_than_its_corners_say(shape, n, d, K, 
             shells = Shells(case.z[q:][:, order], case.weights[order], case.raised[order], along=case.z[:q][:, order])
         enough = rng.choice([-math.inf, 0.0, 0.3 * case.weights.sum()])
         corners = Corners(cells, d, bool(free), enough, shells)
-        # a box, halved again and again as the search halves cells
-        middle = case.means[rng.integers(K)] + rng.choice([0.0, 0.3, 2.0]) * rng.standard_normal(d)
-        low = np.append(middle[:q], np.linalg.norm(middle[q:])) - rng.choice([0.1, 0.5, 2.0]) * rng.random(q + 1)
-        high = low + rng.choice([0.05, 0.5, 2.0]) * rng.random(q + 1)
-        low[q], high[q] = (0.0, 0.0) if q == d else (max(low[q], 0.0), max(high[q], 0.1))
-        ends = (-1.0 + rng.choice([0.0, 0.9]), 0.0) if free else (0.0, 0.0)
-        boxes = [(np.append(low, ends[0]), np.append(high, ends[1]))]
+        boxes = [case.box((0.0, 0.3, 2.0), (0.05, 0.5, 2.0), 0.9)]
         for _ in range(5):
-            halves = []
-            for a, b in boxes:
-                j = int(rng.choice(np.flatnonzero(b > a)))
-                left, right = b.copy(), a.copy()
-                left[j] = right[j] = 0.5 * (a[j] + b[j])
-                halves += [(a, left), (right, b)]
-            picked = rng.permutation(len(halves))[:4]
-            lows, highs = np.array([halves[i][0] for i in picked]), np.array([halves[i][1] for i in picked])
+            boxes = some_halves(boxes, rng, 4)
+            lows, highs = np.array([a for a, _ in boxes]), np.array([b for _, b in boxes])
             raised = corners.raises(lows, highs)
             found = corners.bound(lows, highs, raised, np.full(len(lows), rng.uniform(-2, 0)))
             for a, b, told in zip(lows, highs, found, strict=True):
@@ -106,7 +115,6 @@ def test_no_component_of_a_cell_saves_more_than_its_corners_say(shape, n, d, K, 
                     at = a + share * (b - a)
                     value = max(case.ascend(at, rng.standard_normal(d - q)))
                     assert told >= value - 1e-9 * (1.0 + value), (shape, told, value)
-            boxes = [halves[i] for i in picked]
 
 
 @pytest.mark.parametrize("p", [2, 3, 5, 9, 40])
@@ -163,16 +171,9 @@ def test_no_component_of_a_cell_that_is_closed_saves_more_than_enough(shape, n, 
     for _ in range(8):
         case = Case(rng, shape, n, d, K, free)
         q = case.frame.n_along
-        middle = case.means[rng.integers(K)] + rng.choice([0.0, 0.5, 2.0]) * rng.standard_normal(d)
-        low = np.append(middle[:q], np.linalg.norm(middle[q:])) - rng.choice([0.1, 0.5, 2.0]) * rng.random(q + 1)
-        high = low + rng.choice([0.2, 1.0, 3.0]) * rng.random(q + 1)
-        low[q], high[q] = (0.0, 0.0) if q == d else (max(low[q], 0.0), max(high[q], 0.1))
-        ends = (-rng.choice([0.1, 0.9]), 0.0) if free else (0.0, 0.0)
-        boxes = [(np.append(low, ends[0]), np.append(high, ends[1]))]
+        boxes = [case.box((0.0, 0.5, 2.0), (0.2, 1.0, 3.0), rng.choice([0.1, 0.9]))]
         values = [max(case.ascend(a + rng.random(q + 2) * (b - a), rng.standard_normal(d - q))) for a, b in boxes * 9]
-        enough = rng.choice([1.02, 1.5, 5.0]) * rng.choice(values)
-        if not enough > 0.0:
-            continue
+        enough = max(rng.choice([1.02, 1.5, 20.0]) * rng.choice(values), 0.01 * case.weights.sum())
         draft = case.cells(rng.random(n) < 0.5) if drafted else None
         corners = Corners(Drafted(case.cells(), draft), d, bool(free), enough)
         for _ in range(8):
@@ -184,13 +185,7 @@ def test_no_component_of_a_cell_that_is_closed_saves_more_than_enough(shape, n, 
                     at = a + rng.choice([0.0, 1.0, rng.random()], q + 2) * (b - a)
                     value = max(case.ascend(at, rng.standard_normal(d - q)))
                     assert value <= enough * (1 + 1e-9) + 1e-9, (shape, value, enough)
-            halves = []
-            for a, b in boxes:
-                j = int(rng.choice(np.flatnonzero(b > a)))
-                left, right = b.copy(), a.copy()
-                left[j] = right[j] = 0.5 * (a[j] + b[j])
-                halves += [(a, left), (right, b)]
-            boxes = [halves[i] for i in rng.permutation(len(halves))[:6]]
+            boxes = some_halves(boxes, rng, 6)
     assert n_closed > 0 or drafted
 
 

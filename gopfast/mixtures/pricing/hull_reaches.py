@@ -135,9 +135,9 @@ class Reach:
         asked = np.flatnonzero(~closed)
         if len(asked):
             a, b = low[asked], high[asked]
-            raised = self.corners.raises(a, b)
             logs = np.column_stack([a[:, 1], b[:, 1]])
             values, scales = self.cells.bound(a[:, :1], b[:, :1], logs, np.zeros(len(asked)), enough=self.enough)
+            raised = self.corners.raises(a, b)
             small = np.flatnonzero((values > self.enough) & (raised.max(axis=1) <= RAISED))
             if len(small):
                 told = self.corners.bound(a[small], b[small], raised[small], scales[small])

@@ -1,5 +1,5 @@
-/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) and (YN6) of docs/theory/near.md. As in hull.c: plain
-   loops, no fused operations, sums of a fixed number of parts. */
+/* See hull_forms.h; theory: (Y2) and (Y4) of docs/theory/hull.md, (YN4) and (YN6) of docs/theory/near.md. As in hull.c:
+   plain loops, no fused operations, sums of a fixed number of parts. */
 #include "clones.h"
 #include "hull_forms.h"
 #include <math.h>
@@ -82,8 +82,10 @@ void hull_gains(const double *tops, const double *slopes, const double *weights,
     sums->size = sum_of(size);
 }
 
-/* How much min(1, exp(A + t)) is at most above f (1 + t), f = exp(A), A <= 0, over c^2, t = slope c: `most` is that of its
-   end, `below` at most f, `amount` what magnitudes come to. */
+/* With f = exp(A), A <= 0, and t = slope c, min(1, exp(A + t)) is at most f (1 + t) + g c^2: g. What it is above the line
+   is, over t^2, largest at m = min(slope, -A), as (e^t - 1 - t) / t^2 increases, and from the kink on the mass is constant;
+   and it is at most half the mass at m, as (e^m - 1 - m) / m^2 <= e^m / 2. `most`: at least the mass at c = 1; `below`: at
+   most f; `amount`: what magnitudes come to. */
 static inline double curve_of(double A, double slope, double most, double below, double amount)
 {
     const double m = smaller(slope, -A), half = 0.5 * most * slope * slope, ratio = slope / larger(m, SHORT);
@@ -91,10 +93,7 @@ static inline double curve_of(double A, double slope, double most, double below,
     return m < SHORT ? half : smaller(over * ratio * ratio, half);
 }
 
-/* With A = top - slope, f = exp(A) and t = slope c, min(1, exp(A + t)) is at most f (1 + t) + g t^2 if A <= 0: over t^2
-   what it is above the line is largest at m = min(slope, -A), as (e^t - 1 - t) / t^2 increases, and from the kink on the
-   mass is constant; and g is at most half the mass at m, as (e^m - 1 - m) / m^2 <= e^m / 2. The best of random directions
-   of that and of the largest mass. */
+/* The best of random directions of the line and its curve (`curve_of`), and of the largest mass. */
 CLONES
 void hull_masses(const double *tops, const double *slopes, const double *weights, int p, hull_quadratics *out,
                  hull_mass *sums)
@@ -123,11 +122,10 @@ void hull_masses(const double *tops, const double *slopes, const double *weights
    1/2, the largest second derivative's half. Where A > 0 > A - s it is e^-x - 1 + x of x = -y > 0, at most
    3 x^2 / 2 (3 + x), and that over (b + x)^2 is largest where x^2 = b x + 6 b, or at the end; b = A + s / p is the best
    of random directions if the end is touched. */
-/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: `curve_of` where A <= 0; 1 where A > 0.
-   Below: where
-   A > 0, 1 less at most `lack` (x + e)^2 of x = -y; else f (1 + min(t, k)), f = exp(A) and k = exp(-A) - 1 where the
-   kink is, with min(t, k) at least k - (e + k - t)^2 / 4 e; e^2 = k^2 + s^2 / p, -A for k above 0, is the best of
-   random directions. */
+/* Masses u = min(1, exp(y)), y = A + t, t = s c less at most `further`. Above: the line and
+   `curve_of` where A <= 0; 1 where A > 0. Below: where A > 0, 1 less at most `lack` (x + e)^2 of x = -y; else
+   f (1 + min(t, k)), f = exp(A) and k = exp(-A) - 1 where the kink is, with min(t, k) at least k - (e + k - t)^2 / 4 e;
+   e^2 = k^2 + s^2 / p, -A for k above 0, is the best of random directions. */
 CLONES
 void hull_shell(const double *lengths, const double *prices, const double *weights, int p, const hull_radii *radii,
                 double log_scale, double shift, hull_shell_forms *restrict out, hull_shell_sums *sums)

@@ -204,8 +204,8 @@ cdef class HullCells:
         self.table_scales = np.zeros(0) if tables is None else np.ascontiguousarray(tables[0])
         for i in prange(m, schedule="dynamic", chunksize=1, num_threads=self.n_threads, nogil=True):
             terms += self.bound_one(
-                &lows[i, 0], &highs[i, 0], s[i, 0], s[i, 1], half * logs[i, 0],
-                half * logs[i, 1], more[i], enough, &saved[each * i, 0, 0], &mass[each * i, 0, 0],
+                &lows[i, 0], &highs[i, 0], s[i, 0], s[i, 1], half * logs[i, 0], half * logs[i, 1], more[i], enough,
+                &saved[each * i, 0, 0], &mass[each * i, 0, 0],
                 &self.work[threadid(), 0], &values[i], &scales[i],
             )
         self.n_terms += terms
@@ -460,7 +460,6 @@ cdef class HullCells:
         cdef hull_mass known
         cdef real constant = 0, size = 0
         closely = closely and slope > 0 and p > 0
-        memset(mass_forms, 0, HULL_LANES * (p + P) * sizeof(real))
         sums.mass = 0
         hull_ranges(cell.low, cell.high, q + 1, &self.low[0, 0], &self.high[0, 0], &self.range_price[0],
                     self.range_price.shape[0], &cell.lines, mosts)
@@ -496,13 +495,9 @@ cdef class HullCells:
             hull_add_forms(&self.across[block, 0, 0], p, each.linear, each.square, forms)
         self.collect(label, forms, sums)
         if closely:
-            # of all directions, where that is less
-            memset(forms, 0, (p + P) * sizeof(real))
-            for lane in range(p + P):
-                for block in range(HULL_LANES):
-                    forms[lane] += mass_forms[HULL_LANES * lane + block]
-            constant += hull_largest(forms, forms + p, p) + 4 * ROUND * (self.n_samples + 64) * size
-            memset(forms, 0, (p + P) * sizeof(real))
+            # of all directions, where that is less; the sums of all labels begin anew after it
+            hull_collect(mass_forms, p + P, sums.all_linear)
+            constant += hull_largest(sums.all_linear, sums.all_square, p) + 4 * ROUND * (self.n_samples + 64) * size
             sums.mass = min(sums.mass, constant)
         sums.mass = (sums.mass + total) * (1 + 4 * ROUND * (self.n_samples + 64)) + self.total_weight * 1e-300
         return terms

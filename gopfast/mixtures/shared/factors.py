@@ -14,26 +14,28 @@ Theory: (TF1), (TF2) and (TF3) of docs/theory/factors.md, (TP1) of docs/theory/p
 """
 
 import math
-from collections import deque
-from functools import partial
 
 import numpy as np
 
 from gopfast.mixtures.families.scatter import least_along
 from gopfast.mixtures.learning.learner import end_of_step
-from gopfast.mixtures.shared.estimates import Estimates
 from gopfast.mixtures.shared.factor_cells import FactorCells
-from gopfast.mixtures.shared.gathered import Gathering
-from gopfast.mixtures.shared.known_covariances import KnownCovariances, Vertex
+from gopfast.mixtures.shared.known_covariances import Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
+from gopfast.mixtures.shared.matrix_basin import MatrixBasin
 from gopfast.mixtures.shared.noise import Noises
 from gopfast.mixtures.shared.pair_cells import PairCells
+from gopfast.mixtures.shared.rough_covariances import RoughCovariances, apart
 from gopfast.mixtures.shared.rough_search import RoughSearch
-from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
+from gopfast.mixtures.shared.shared import FixedSearch
 from gopfast.mixtures.shared.tuning import (
     AIMED,
-    AS_PASSES,
     ASKING,
+    BASIN_FROM,
+    BASIN_LEAST,
+    BASIN_LOSS,
+    BASIN_RADIUS,
+    BASIN_SAMPLES,
     CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
     DIRECTED_BY,
@@ -45,49 +47,38 @@ from gopfast.mixtures.shared.tuning import (
     LEAST_AIMED,
     LEAST_COST,
     LEAST_ROUGH,
-    LIFTED_AS_ONE,
-    LIKE,
     MOST_AIMED,
-    MOST_PAIRED,
-    N_LIFTED,
     N_LINES,
     NARROWER,
     NARROWER_BY_FEW,
     NOISY,
     NOISY_APART,
     NOISY_FIRST,
-    ROUGHLY,
     SAME_PRECISION,
     SHARPER,
-    SPARED,
-    SPARED_LESS,
     STALLED,
     STEEPEST,
 )
 from gopfast.roundoff import ROUND
 
 
-class FactorBound(KnownCovariances):
+class FactorBound(RoughCovariances):
     """
-    Lower bound of a mixture of one covariance matrix; parameters as of `KnownCovariances`.
+    Lower bound of a mixture of one covariance matrix; parameters as of `RoughCovariances`.
 
     Parameters
     ----------
-    prices : PriceMaker, optional
-        What bounds mixtures of known covariance as exactly as what is missing asks for.
     noise : Meter, optional
         Counts of cuts of samples with noise, None: there are none.
     """
 
     def __init__(self, slices, solution, limit, epsilon, plan, prices=None, noise=None):
-        super().__init__(slices, solution, limit, epsilon, plan)
-        self.prices = prices
+        super().__init__(slices, solution, limit, epsilon, plan, prices)
         self.cells, self.cuts = None, {}  # cells' numbers of vertices
         self.matrices = ()  # of the vertices, their entries (n, d d)
         self.asked = None  # a matrix, and what is asked for there
         self.n_drawn = 0  # steps of lines
         self.skip = False  # there is no search to be made for the least cell
-        self.center = slices.precision_of(solution)
         self.share = slices.weights / slices.weights.sum()
         few = slice(None, None, len(slices.weights) // DIRECTED_BY)
         self.few = None  # of many samples some, by which directions are chosen
@@ -95,16 +86,11 @@ class FactorBound(KnownCovariances):
             share = slices.weights[few]
             self.few = np.ascontiguousarray(slices.columns[:, few]), share / share.sum()
         self.largest, self.off = np.abs(slices.columns).max(axis=1), slices.off.max(axis=1)
-        gathers = prices is not None and prices.gathered is not None
-        self.gathering = Gathering(slices, self.epsilon, plan, prices, self.center) if gathers else None
-        self.estimates = Estimates(slices, self.epsilon, plan)
         self.steep = STEEPEST.index(EXACTLY)  # which of the steepest precisions the last search had
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
         self.noises, self.noise_meter = None, noise
-        self.lifted = deque(maxlen=N_LIFTED)  # matrices, and what prices of samples were above -log p there
         self.lines, self.drawn = None, []  # lines that become cuts
-        if not slices.exact or len(slices.columns) > MOST_PAIRED:
-            self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
+        self.has_basin = False
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
@@ -117,6 +103,8 @@ class FactorBound(KnownCovariances):
             index = self.waiting[0]
             self._go_on(index, deadline)
             self.waiting = [i for i in self.waiting if i != index or self._is_cut_short(i)]
+        elif self._wants_basin():
+            self._begin_basin(deadline)
         else:
             before = self.cells.n_cells
             most = max(1, self.n_told - before)
@@ -195,84 +183,59 @@ class FactorBound(KnownCovariances):
         """Return the limit, as of cells."""
         return (self.limit - self.offset + 4 * SUM * (abs(self.limit) + self.magnitude)) / self.slices.total
 
-    def _rough(self):
-        """Return the nats that a search may lose at present, little of what is missing; 0: as few as may be."""
-        if self.prices is None:
-            return 0.0
-        rough = ROUGHLY * min(self.limit - self.lower, self.slices.total)
-        return rough if rough > LEAST_ROUGH else 0.0
-
-    def _kind(self, exact, **asked):
-        """Return what makes searches at present: such as may lose something, or exact ones as given."""
-        rough = self._rough()
-        return partial(RoughSearch, rough=rough, prices=self.prices, **asked) if rough else exact
-
     def _line(self, alpha, family, *rest):
         """Return the search behind a line, as `FixedSearch` is made."""
         search = None
-        if self._gathers():
-            search, _ = self._of_groups(self._estimate(alpha * np.eye(len(self.center)), self.means), alpha)
+        if self.gathering is not None and self._rough() > 0.0:
+            about = self._estimate(alpha * np.eye(len(self.center)), self.means)
+            search, _ = self._of_groups(about, alpha, rough=self._rough())
         return search or self._kind(FixedSearch)(alpha, family, *rest)
 
-    def _search(self, vertex):
-        """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
-        asked = math.inf if self.asked is None else self._asked(vertex.A)
-        asked = {"asked": asked, "spared": SPARED * SPARED_LESS**vertex.n_searches}
-        if self._rough():
-            asked["lift"] = self._lift(vertex.A)
-        if self._gathers():
-            means = self.means if vertex.means is None else vertex.means
-            search, B = self._of_groups(vertex.estimate or self._estimate(vertex.A, means), **asked)
-            vertex.estimate = None  # its memory goes
-            if search is not None:
-                vertex.back = np.linalg.pinv(B)
-                return search
-        return super()._search(vertex, **asked)
-
-    def _go_on(self, index, deadline):
-        """Go on with the search behind a vertex, and keep the prices of all samples that it has come to."""
-        super()._go_on(index, deadline)
-        vertex = self.vertices[index]
-        if isinstance(vertex.search, RoughSearch) and vertex.search.is_over:
-            if vertex.search.lift is not None:
-                self.lifted.append((vertex.A, vertex.search.lift))
-            vertex.search.lift = None
-
-    def _lift(self, A):
-        """
-        Return what prices of the samples are above -log p at a precision, about, or None where none like it is known.
-
-        They are a mean of those known, whose matrices' mean is about A: what is lost is of second order.
-        """
-        apart = [_apart(A, B) for B, _ in self.lifted]
-        near = [known for known, far in zip(self.lifted, apart, strict=True) if far < LIKE]
-        if not near:
-            return None
-        ways = np.array([np.linalg.solve(A, B).ravel() for B, _ in near]) - np.eye(len(A)).ravel()
-        products = ways @ ways.T
-        least = LIFTED_AS_ONE * products.diagonal().min() + SLACK
-        parts = np.linalg.solve(products + least * np.eye(len(near)), np.ones(len(near)))
-        parts /= parts.sum()
-        return sum(part * lift for part, (_, lift) in zip(parts, near, strict=True))
+    def _asked_of(self, vertex):
+        """Return what is asked for where the last search was, but of vertices that say themselves what they lack."""
+        return math.inf if self.asked is None or vertex.allowed is not None else self._asked(vertex.A)
 
     def _asked(self, A):
         """Return the nats that a search at a precision has to prove, for the matrix it is asked for."""
         P, rest = self.asked
         return self.slices.total * (rest + 0.5 * float((A * (P - self.added)).sum()))
 
-    def _gathers(self):
-        """Whether groups may be in place of samples, at present."""
-        return self.gathering is not None and self._rough() > 0.0
+    def _wants_basin(self):
+        """Whether there is to be one, of many samples, and little enough is missing."""
+        total = self.slices.total
+        if self.has_basin or self.prices is None or self.slices.exact or len(self.slices.weights) < BASIN_SAMPLES:
+            return False
+        return self.limit - self.lower < BASIN_FROM * total
 
-    def _of_groups(self, estimate, alpha=1.0, **asked):
-        """Return a search of groups and the matrix to its coordinates, or None."""
-        self._count(AS_PASSES * len(self.slices.weights) * self.slices.n_components)
-        return self.gathering.search(estimate, self._rough(), alpha, **asked)
+    def _begin_basin(self, deadline):
+        """Ask for cuts at the vertices of a basin around the incumbent's precision."""
+        self.has_basin, center, W = True, self.vertices[0], self.slices.total
+        values = np.diag(self.axes.T @ center.A @ self.axes)
+        radius, lost = self._radius(values)
+        # what searches lack counts squared, over the radius
+        basin = MatrixBasin(np.sqrt(values), radius)
+        allowed = 0.5 * W * radius * math.sqrt(lost / len(basin.units))
+        if radius < BASIN_LEAST or allowed < LEAST_ROUGH:
+            return
+        for form in basin.forms:
+            self.vertices[self._add(self._of_axes(form), 0.0)].allowed = allowed
+        if center.missing > lost * W:
+            center.allowed = max(lost * W, LEAST_ROUGH)
+            self._go_on(0, deadline)
 
-    def _count(self, terms):
-        """Count work of cells, as if it were passes."""
-        self.n_terms += terms
-        self.n_passes += terms // (len(self.slices.weights) * self.slices.n_components)
+    def _radius(self, values):
+        """Return the radius of a basin that lacks little, and what it lacks per unit of weight, by estimates."""
+        basin, means = MatrixBasin(np.sqrt(values), BASIN_RADIUS), self.vertices[0].means
+        told = [self._estimate(self._of_axes(form), means).value for form in (np.diag(values), *basin.forms)]
+        lost = max(basin.bends(told[0], told[1:]) / self.slices.total**2, 0.1 * self.epsilon / self.slices.total)
+        # it grows as the square of the radius
+        part = min(1.0, math.sqrt(BASIN_LOSS / lost))
+        return part * BASIN_RADIUS, part**2 * lost
+
+    def _of_axes(self, form):
+        """Return a matrix in the coordinates z, of one along the axes of the cells."""
+        A = self.axes @ form @ self.axes.T
+        return 0.5 * (A + A.T)
 
     def _raised(self, index):
         """Tell the cells of a cut."""
@@ -335,7 +298,7 @@ class FactorBound(KnownCovariances):
         if noises is None or not self._rough() > 0.0:
             return False
         noise, said = noises.best(P)
-        if not said > asked and (not noises.known or _apart(NOISY * P, noises.covariances).min() > NOISY_APART):
+        if not said > asked and (not noises.known or apart(NOISY * P, noises.covariances).min() > NOISY_APART):
             self._make_noise(NOISY * P)
             noise, said = noises.best(P)
         if not said > asked:
@@ -400,13 +363,6 @@ class FactorBound(KnownCovariances):
             flat, found, _ = tried[self.steep]
         return flat, found
 
-    def _estimate(self, A, means):
-        """Return what the optimum of a precision is about, by means (K, d) near it; that is counted."""
-        before = self.estimates.n_terms
-        found = self.estimates.at(A, means)
-        self.n_terms += self.estimates.n_terms - before
-        return found
-
     def _told(self, P):
         """Return what the cuts, one of each vertex, say at a matrix, per unit of weight."""
         heights = np.array([vertex.beta for vertex in self.vertices])
@@ -437,14 +393,9 @@ class FactorBound(KnownCovariances):
 
     def _apart(self, A):
         """Return how far each vertex is from A, relative to it."""
-        return _apart(A, self._matrices().reshape(-1, *A.shape))
+        return apart(A, self._matrices().reshape(-1, *A.shape))
 
     def _nearest(self, A):
         """Return the vertex whose means a search at A begins with."""
         known = [vertex.means is not None for vertex in self.vertices]  # not of lines
         return int(np.argmin(np.where(known, self._apart(A), math.inf)))
-
-
-def _apart(A, others):
-    """Return how far matrices (..., d, d) are from one (d, d), relative to it."""
-    return np.abs(np.linalg.solve(A, others) - np.eye(len(A))).max(axis=(-2, -1))

@@ -176,6 +176,21 @@ MOST_PAIRED = 4
 # docs/notebook/shared_parameters.md
 STALLED = 0.1
 
+# [factors] Cuts around the incumbent's precision.
+
+# of more than two components, from which on there are | samples | [1, inf) | docs/notebook/shared_parameters.md
+BASIN_SAMPLES = 50_000
+# missing, from which on there are | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
+BASIN_FROM = 0.1
+# how far away, at most | Frobenius norm relative to that precision | (0, 1) | not measured
+BASIN_RADIUS = 0.75
+# and at least | as above | (0, 1) | docs/notebook/shared_parameters.md
+BASIN_LEAST = 0.2
+# that they may lack in between, by estimate | nats per unit of weight | (0, 1) | docs/notebook/shared_parameters.md
+BASIN_LOSS = 1e-5
+
+# [factors] Searches that may lose something.
+
 # that a search may lose, of what is missing | part | (0, 1) | docs/notebook/shared_parameters.md
 ROUGHLY = 0.02
 # a search that may lose something begins anew where it might lose so much less | factor | (0, 1) | not measured

@@ -68,7 +68,7 @@ cdef class MixturePrimal(Primal):
     cdef void share_out(self, const SampleSet *data, const real *weights) noexcept nogil
     cdef real step(self, const SampleSet *data, real *solution) noexcept nogil
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
-                  Effort *effort, bint goes_on=*, real relative=*) noexcept nogil
+                  Effort *effort, bint goes_on=*, real relative=*, bint noted=*) noexcept nogil
     cdef void start_from(self, int attempt, real *solution) noexcept nogil
     cdef real hold(self, real tolerance, Effort *effort) noexcept nogil
     cdef real take_held(self, real tolerance, real *best, real *solution, Effort *effort) noexcept nogil

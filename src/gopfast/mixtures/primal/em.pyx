@@ -26,7 +26,7 @@ from gopfast.mixtures.primal.start_kinds cimport (
 from gopfast.mixtures.primal.tuning cimport (
     CLUSTER_TURNS, DEEP_FROM, DEEP_PASSES, DEEP_PASSES_EACH, DEEP_WORK, DOUBT, EM_LONG as LONG, FEWEST_START_SAMPLES,
     FEW_CLUSTERINGS, FINE, FIRST_SHARE, FIRST_STEPS, FORESEEN_FROM, HEAVY_FROM, HELD_STEPS, LATER_SHARE, LEAST_OTHERS,
-    LOOK_PASSES, MANY, MANY_CLUSTERINGS, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, N_CLUSTERINGS, N_PARTED,
+    LOOK_PASSES, MANY, MANY_CLUSTERINGS, MOST_IN_VAIN, MOST_SHARES, MOST_TRIED, NODE_STEPS, NOTED_STEPS, N_CLUSTERINGS, N_PARTED,
     N_RESTARTS, N_WAYS, PARTS_FROM, PART_IN_VAIN, PERTURBATIONS_FROM, PERTURBATION_SHARE, POLISHED, POLISHED_RELATIVE,
     POLISH_STEPS, SAME_END, SLOWEST, SPARED, STARTS_SHARE, STARTS_SHARE_OF_ALL, START_POINTS, START_SAMPLES,
     START_STEPS, START_TERMS, TIE_STEPS, WIDE_FROM, WIDE_TERMS
@@ -237,12 +237,13 @@ cdef class MixturePrimal(Primal):
         return objective + self.margin
 
     cdef real run(self, const SampleSet *data, real *solution, real target, real tolerance, int max_iter,
-                  Effort *effort, bint goes_on=False, real relative=0) noexcept nogil:
+                  Effort *effort, bint goes_on=False, real relative=0, bint noted=False) noexcept nogil:
         """EM until the projected rest of the decrease is below tolerance, or above target for good.
 
         IN/OUT solution: the best parameters seen. Returns their objective.
         goes_on: from where the last run ended, on other samples; its rate tells the rest after one step.
         relative: the tolerance is at least so much of the objective.
+        noted: the history has it on the way, too, where it takes long.
         """
         cdef index n = self.n_solution, iteration
         cdef real objective = INFINITY, previous = INFINITY, decrease = 0, last, ratio, rest
@@ -259,6 +260,8 @@ cdef class MixturePrimal(Primal):
             if not objective < INFINITY:
                 self.ending = FAILED
                 return INFINITY
+            if noted and iteration % NOTED_STEPS == 0:
+                self.improvements.note(objective)
             decrease = previous - objective
             previous = objective
             if iteration < (1 if goes_on else 2):
@@ -750,7 +753,8 @@ cdef class MixturePrimal(Primal):
             self.act(SEARCHING)
         self.remember(best, solution)
         self.until = self.stop.started + FIRST_SHARE * limit
-        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort, True)
+        objective = self.run(&self.full, solution, INFINITY, tolerance, FIRST_STEPS, effort, True, 0,
+                             self.truth == &self.full)
         if held < objective:
             objective = self.take_held(tolerance, &best, solution, effort)
         # A summary lies below the samples; samples drawn may lie on either side.

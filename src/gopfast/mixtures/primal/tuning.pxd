@@ -61,6 +61,8 @@ cdef extern from *:
     int FIRST_STEPS "500"
     # with what is held: the first objective is that of the start itself | steps | [1, inf) | not measured
     int HELD_STEPS "3"
+    # of the first run on all samples between two objectives that a history has of it | steps | [1, inf) | not measured
+    int NOTED_STEPS "8"
     # from a node | steps | [1, inf) | not measured
     int NODE_STEPS "100"
     # from tied samples | steps | [1, inf) | not measured

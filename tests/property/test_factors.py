@@ -231,6 +231,18 @@ def test_no_bound_exceeds_an_objective_attained(seed, is_rough, K, monkeypatch):
     assert -math.inf < max(found) <= best + 1e-12 * abs(best)
 
 
+@pytest.mark.parametrize("seed", range(16))
+def test_no_bound_with_cuts_around_exceeds_an_objective_attained(seed, monkeypatch):
+    """It is told to prove more than is true, with cuts around the incumbent's precision from the first cell on."""
+    for name, value in (("LEAST_ROUGH", 0.0), ("AROUND_SAMPLES", 0), ("AROUND_FROM", math.inf), ("AROUND_LEAST", 0.0)):
+        monkeypatch.setattr(factors_module, name, value)
+    problem = problem_of(seed)
+    bound, best = bound_of(problem, 1e-3 * problem.total_weight, 1e-4, is_rough=True)
+    found = told(bound, 60)
+    assert -math.inf < max(found) <= best + 1e-12 * abs(best)
+    assert bound.is_surrounded or len(found) < 60
+
+
 @pytest.mark.parametrize("n", [40, 400, 21_000])
 @pytest.mark.parametrize("seed", range(4))
 def test_rough_searches_prove_less_than_is_attained(seed, n):

@@ -13,6 +13,7 @@ from support.tied_bounds import in_lines, told
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.shared.labels import LabelBound, Noisy, Units, least_sum, narrow
+from gopfast.mixtures.shared.spectra import Spectra
 
 
 def clusters_of(rng, n, d, K, apart=6.0):
@@ -80,7 +81,7 @@ def test_noise_and_labels_say_less_than_responsibilities_attain(seed):
                 wide = noise.least + max(0.0, variance - noise.proxy)
                 v = rng.uniform(noise.least, wide, d) if rng.random() < 0.5 else np.where(values < 1, noise.least, wide)
                 said = 0.5 * np.log((1.0 + v) / (values + v)).sum() + units.entropy - noise.lack
-                assert said - units._unclear(variance) <= rest + 1e-12
+                assert said - units.unclear_by(variance) <= rest + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -89,7 +90,7 @@ def test_components_tell_no_more_of_labels_than_they_may(seed):
     d, K = 2 + seed % 3, 3
     units = units_of(rng, 1000, d, K)
     noise = units.noise(0.2, 1)
-    unclear, before = units._unclear(1.0), units.narrowest()
+    unclear, before = units.unclear_by(1.0), units.narrowest()
     for label in range(K if seed % 3 == 0 else 0):
         units.look(label, math.inf)
     assert units.narrowest() > before or seed % 3
@@ -126,6 +127,69 @@ def test_no_eigenvalues_that_may_be_have_a_lower_sum(seed):
         v = np.where(s < 1.0, least, wide)
         assert 0.5 * np.log(s * (1.0 + v) / (s + v)).sum() >= found
     assert n_valid
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_eigenvalues_that_may_be_are_below_what_boxes_say(seed):
+    rng = np.random.default_rng([seed, 1])
+    d = int(rng.integers(1, 6))
+    low = np.sort(rng.choice([0.02, 0.2, 1.0], d))
+    spectra = Spectra(low, low * rng.choice([1.0, 3.0, 30.0], d).cumprod())
+    noises = [(v, v + rng.choice([0.0, 0.5, 4.0]), rng.normal()) for v in rng.choice([0.02, 0.1, 0.5], 3)]
+    sums = [(v, -rng.choice([0.0, 0.1, 1.0, 9.0]), -rng.choice([0.5, 2.0, 9.0])) for v in rng.choice([0.02, 0.5], 2)]
+    for noise in noises:
+        spectra.add_noise(*noise)
+    for one in sums:
+        spectra.add_sums(*one)
+    limit = rng.choice([0.0, math.inf])
+    found, n_boxes = spectra.least(limit, int(rng.choice([1, 300, 20_000])))
+    assert n_boxes >= 1
+    lowest = math.inf
+    for _ in range(4000):
+        s = np.sort(np.exp(rng.uniform(np.log(spectra.low), np.log(spectra.high))))
+        if rng.random() < 0.5:
+            s = np.clip(1.0, np.maximum(s, spectra.low), spectra.high)
+        logs = [(np.log((s + least) / (1.0 + least)), of_all, of_any) for least, of_all, of_any in sums]
+        if any(a.sum() < of_all or np.minimum(a, 0.0).sum() < of_any for a, of_all, of_any in logs):
+            continue
+        told_of = []
+        for least, wide, value in noises:
+            v = np.where(s < 1.0, least, wide)
+            told_of.append(value + 0.5 * np.log(s * (1.0 + v) / (s + v)).sum())
+        lowest = min(lowest, max(told_of))
+    assert found <= max(lowest, limit)
+    assert found <= lowest or found >= limit
+
+
+def test_boxes_find_the_least_of_two_noises():
+    """Of one eigenvalue: narrow noise says more of a wide one, wide noise of a narrow one, and they meet."""
+    spectra = Spectra([0.1], [10.0])
+    for noise in ((0.1, 0.1, -0.02), (0.5, 4.0, -0.1)):
+        spectra.add_noise(*noise)
+    at = np.geomspace(0.1, 10.0, 100_001)
+    values = []
+    for least, wide, value in ((0.1, 0.1, -0.02), (0.5, 4.0, -0.1)):
+        v = np.where(at < 1.0, least, wide)
+        values.append(value + 0.5 * np.log(at * (1.0 + v) / (at + v)))
+    found, _ = spectra.least(math.inf, 20_000)
+    assert found == pytest.approx(np.max(values, axis=0).min(), abs=1e-3)
+    assert found > np.min(values, axis=1).max() - 1e-3
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_what_noises_say_together_is_less_than_responsibilities_attain(seed):
+    rng = np.random.default_rng([seed, 2])
+    d, K = 2 + seed % 3, 2 + seed % 3
+    units = units_of(rng, 2000, d, K, rng.choice([4.0, 8.0]))
+    noises = [made for made in (units.noise(v, 1) for v in (0.1, 0.2, 0.5)) if made is not None]
+    together, alone = units.together(noises, math.inf), units.bound(noises)
+    attained_by = [np.equal.outer(np.arange(K), units.labels).astype(float)]
+    attained_by += [responsibilities_of(rng, units.x, K) for _ in range(12)]
+    for r in attained_by:
+        rest, scatter = parts_of(r, units.x, units.weights)
+        value = units.height - units.entropy + rest + 0.5 * np.linalg.slogdet(scatter)[1]
+        assert together <= units.total * (value + 1e-12)
+    assert together >= alone - 0.05 * units.total
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -183,8 +247,8 @@ def test_labels_are_hidden_no_more_than_is_said(seed):
     density = w * np.exp(-0.5 * np.square(y[:, :, None] - units.x[:, None]).sum(axis=0) / variance)
     of_labels = np.array([density[:, units.labels == label].sum(axis=1) for label in range(3)])
     hidden = -np.log(of_labels[units.labels[draws], range(3000)] / of_labels.sum(axis=0)).mean()
-    assert hidden <= units._unclear(variance) + 0.05
-    assert units._unclear(variance) <= units._unclear(2.0 * variance) + 1e-9
+    assert hidden <= units.unclear_by(variance) + 0.05
+    assert units.unclear_by(variance) <= units.unclear_by(2.0 * variance) + 1e-9
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e3, 2.0**30])
@@ -228,6 +292,7 @@ def test_no_bound_by_labels_exceeds_an_objective_attained(seed):
         if solution is vector and seed % 4 and d == 2 and K == 3:
             assert max(found) >= best - 0.3 * problem.total_weight
         assert bound.n_terms > 0 and bound.n_passes > 0
+        assert bound.has_spectra or max(found) < best - 0.2 * problem.total_weight or not bound.known
 
 
 def test_samples_of_a_label_in_a_plane_have_no_units():

@@ -22,20 +22,20 @@ from gopfast.mixtures.learning.learner import end_of_step
 from gopfast.mixtures.shared.factor_cells import FactorCells
 from gopfast.mixtures.shared.known_covariances import Vertex
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.matrix_basin import MatrixBasin
 from gopfast.mixtures.shared.noise import Noises
 from gopfast.mixtures.shared.pair_cells import PairCells
 from gopfast.mixtures.shared.rough_covariances import RoughCovariances, apart
 from gopfast.mixtures.shared.rough_search import RoughSearch
-from gopfast.mixtures.shared.shared import FixedSearch
+from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
+from gopfast.mixtures.shared.surroundings import Surroundings
 from gopfast.mixtures.shared.tuning import (
     AIMED,
+    AROUND_FROM,
+    AROUND_LEAST,
+    AROUND_LOSS,
+    AROUND_RADIUS,
+    AROUND_SAMPLES,
     ASKING,
-    BASIN_FROM,
-    BASIN_LEAST,
-    BASIN_LOSS,
-    BASIN_RADIUS,
-    BASIN_SAMPLES,
     CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
     DIRECTED_BY,
@@ -48,6 +48,7 @@ from gopfast.mixtures.shared.tuning import (
     LEAST_COST,
     LEAST_ROUGH,
     MOST_AIMED,
+    MOST_PAIRED,
     N_LINES,
     NARROWER,
     NARROWER_BY_FEW,
@@ -90,7 +91,9 @@ class FactorBound(RoughCovariances):
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
         self.noises, self.noise_meter = None, noise
         self.lines, self.drawn = None, []  # lines that become cuts
-        self.has_basin = False
+        self.is_surrounded = False  # cuts around the incumbent's precision were asked for
+        if not slices.exact or len(slices.columns) > MOST_PAIRED:
+            self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
     def step(self, deadline):
         """Do one thing more, until `deadline` of the monotonic clock; whether there is more to do."""
@@ -103,8 +106,8 @@ class FactorBound(RoughCovariances):
             index = self.waiting[0]
             self._go_on(index, deadline)
             self.waiting = [i for i in self.waiting if i != index or self._is_cut_short(i)]
-        elif self._wants_basin():
-            self._begin_basin(deadline)
+        elif self._wants_surroundings():
+            self._surround()
         else:
             before = self.cells.n_cells
             most = max(1, self.n_told - before)
@@ -200,37 +203,38 @@ class FactorBound(RoughCovariances):
         P, rest = self.asked
         return self.slices.total * (rest + 0.5 * float((A * (P - self.added)).sum()))
 
-    def _wants_basin(self):
-        """Whether there is to be one, of many samples, and little enough is missing."""
-        total = self.slices.total
-        if self.has_basin or self.prices is None or self.slices.exact or len(self.slices.weights) < BASIN_SAMPLES:
+    def _wants_surroundings(self):
+        """Whether cuts around the incumbent's precision are to be made: of many samples, once little is missing."""
+        if self.is_surrounded or self.prices is None or self.slices.exact or len(self.slices.weights) < AROUND_SAMPLES:
             return False
-        return self.limit - self.lower < BASIN_FROM * total
+        return self.limit - self.lower < AROUND_FROM * self.slices.total
 
-    def _begin_basin(self, deadline):
-        """Ask for cuts at the vertices of a basin around the incumbent's precision."""
-        self.has_basin, center, W = True, self.vertices[0], self.slices.total
-        values = np.diag(self.axes.T @ center.A @ self.axes)
+    def _surround(self):
+        """Ask for cuts around the incumbent's precision."""
+        self.is_surrounded, W = True, self.slices.total
+        values = np.diag(self.axes.T @ self.vertices[0].A @ self.axes)
         radius, lost = self._radius(values)
+        forms = Surroundings(np.sqrt(values), radius).forms
         # what searches lack counts squared, over the radius
-        basin = MatrixBasin(np.sqrt(values), radius)
-        allowed = 0.5 * W * radius * math.sqrt(lost / len(basin.units))
-        if radius < BASIN_LEAST or allowed < LEAST_ROUGH:
+        allowed = W * radius * math.sqrt(2.0 * lost / len(forms))
+        if radius < AROUND_LEAST or allowed < LEAST_ROUGH:
             return
-        for form in basin.forms:
+        for form in forms:
             self.vertices[self._add(self._of_axes(form), 0.0)].allowed = allowed
-        if center.missing > lost * W:
+        center = self.vertices[0]
+        if center.missing > lost * W:  # at last, as prices of all others are near its own
             center.allowed = max(lost * W, LEAST_ROUGH)
-            self._go_on(0, deadline)
+            self.waiting.append(0)
 
     def _radius(self, values):
-        """Return the radius of a basin that lacks little, and what it lacks per unit of weight, by estimates."""
-        basin, means = MatrixBasin(np.sqrt(values), BASIN_RADIUS), self.vertices[0].means
-        told = [self._estimate(self._of_axes(form), means).value for form in (np.diag(values), *basin.forms)]
-        lost = max(basin.bends(told[0], told[1:]) / self.slices.total**2, 0.1 * self.epsilon / self.slices.total)
-        # it grows as the square of the radius
-        part = min(1.0, math.sqrt(BASIN_LOSS / lost))
-        return part * BASIN_RADIUS, part**2 * lost
+        """Return at what distance cuts lack little in between, and what that is per unit of weight, by estimates."""
+        around, means = Surroundings(np.sqrt(values), AROUND_RADIUS), self.vertices[0].means
+        told = [self._estimate(self._of_axes(form), means).value for form in (np.diag(values), *around.forms)]
+        told = np.array(told) / self.slices.total
+        lost = max(around.lacks(told[0], told[1:]), 0.1 * self.epsilon / self.slices.total)
+        # it grows as the square of the distance
+        part = min(1.0, math.sqrt(AROUND_LOSS / lost))
+        return part * AROUND_RADIUS, part**2 * lost
 
     def _of_axes(self, form):
         """Return a matrix in the coordinates z, of one along the axes of the cells."""

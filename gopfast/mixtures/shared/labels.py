@@ -10,7 +10,7 @@ distribution where samples are many and labels are clusters, whatever V is betwe
 small where S is narrow and large where it is wide. What remains is a function of the eigenvalues of S, and that R is
 at most W log K says which of them there may be. There are no cells, and no searches.
 
-Theory: (TL1), (TL2) and (TL3) of docs/theory/labels.md.
+Theory: (TL1), (TL2), (TL3) and (TL4) of docs/theory/labels.md.
 """
 
 import math
@@ -25,6 +25,7 @@ from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
 from gopfast.mixtures.shared.sample_cells import entropy_of
 from gopfast.mixtures.shared.slices import LOG_2_PI
+from gopfast.mixtures.shared.spectra import Spectra
 from gopfast.mixtures.shared.tuning import (
     LABELLED_CHUNK as CHUNK,
     LABELLED_FEWEST as FEWEST,
@@ -46,6 +47,8 @@ from gopfast.mixtures.shared.tuning import (
     LABELLED_VARIANCES as VARIANCES,
     LABELLED_WIDE as WIDE,
     LABELLED_WORTH as WORTH,
+    SPECTRA_FROM,
+    SPECTRA_MOST_BOXES as MOST_BOXES,
 )
 from gopfast.roundoff import ROUND
 
@@ -84,6 +87,7 @@ class LabelBound(Learner):
 
     def __init__(self, slices, solution, limit):
         self.slices, self.limit = slices, limit
+        self.has_spectra = False  # what noises say together is known
         self.solution, self.units = solution, None
         self.tried = [(variance, 1) for variance in VARIANCES]
         self.known = []  # noises
@@ -91,6 +95,18 @@ class LabelBound(Learner):
         self.at, self.in_vain = None, 0  # the best of them, and how many were no better since
 
     def step(self, deadline):
+        """Take the next noise, or at last look at what all say together; whether there are more."""
+        if self._step(deadline):
+            return True
+        missing = self.limit - self.lower
+        if self.has_spectra or not self.known or not 0.0 < missing < SPECTRA_FROM * self.slices.total:
+            return False
+        self.has_spectra = True
+        self._count(self.slices.n_components * (1 + len(WIDE)))
+        self.lower = max(self.lower, self.units.together(self.known, self.limit))
+        return False
+
+    def _step(self, deadline):
         """Take the next noise; whether there are more."""
         if self.units is None:
             self.units = Units.of(self.slices, self.solution)
@@ -176,7 +192,9 @@ class Units:
         self.height = math.fsum([math.fsum(slices.fixed) / self.total, 0.5 * d, -log_abs_det(B), self.entropy])
         self.magnitude = math.fsum(map(abs, slices.fixed)) / self.total + abs(log_abs_det(B)) + d + self.entropy
         product = B @ B.T
-        values = np.linalg.eigvalsh(product) - 64 * d * ROUND * float(np.abs(product).sum())
+        rounding = 64 * d * ROUND * float(np.abs(product).sum())
+        values = np.linalg.eigvalsh(product) - rounding
+        self.widest = values + 2.0 * rounding
         self.flattest = max(0.0, float(values[0]))
         # what lies between components has no more directions than this; in others all is as wide as the samples
         self.rank = min(slices.n_components - 1, d)
@@ -257,6 +275,16 @@ class Units:
         root = math.sqrt(math.fsum(self.shares * self.within_labels)) * (1.0 - SLACK) - self.off - self.moved
         return max(of_all, max(0.0, root) ** 2 * (1.0 - SLACK))
 
+    def narrowest_of(self, noises):
+        """Return what no eigenvalue is below, by some noises as well."""
+        log_K = math.log(self.slices.n_components) * (1.0 + SUM)
+        return max(self.narrowest(), *(narrow(noise, log_K) for noise in noises))
+
+    @staticmethod
+    def options(noises):
+        """Return pairs of a noise and a variance that it may have at most, where S is wide."""
+        return [(noise, one) for noise in noises for one in (noise.proxy, *WIDE) if one >= noise.proxy]
+
     def look(self, label, deadline):
         """Look for the least variance within components of a label's samples, in any direction."""
         own = self.places[label]
@@ -267,21 +295,35 @@ class Units:
 
     def bound(self, noises, least=0.0):
         """Return the best bound of several noises, in nats, rounded down; `least`: if no eigenvalue were below that."""
-        K = self.slices.n_components
-        log_K = math.log(K) * (1.0 + SUM)
-        narrowest = max(least, self.narrowest(), *(narrow(noise, log_K) for noise in noises))
+        log_K = math.log(self.slices.n_components) * (1.0 + SUM)
+        narrowest = max(least, self.narrowest_of(noises))
         best, found = -math.inf, None
-        for noise in noises:
-            for variance in (noise.proxy, *WIDE):
-                if variance < noise.proxy:
-                    continue
-                value = self._value(noise, variance, narrowest, log_K, self._about(variance))
-                if value > best:
-                    best, found = value, (noise, variance)
+        for noise, variance in self.options(noises):
+            value = self._value(noise, variance, narrowest, log_K, self._about(variance))
+            if value > best:
+                best, found = value, (noise, variance)
         if found is None:
             return -math.inf
         noise, variance = found
-        value = self._value(noise, variance, narrowest, log_K, self._unclear(variance))
+        value = self._value(noise, variance, narrowest, log_K, self.unclear_by(variance))
+        return self._in_nats(value)
+
+    def together(self, noises, limit):
+        """Return a bound by boxes of eigenvalues, for each of which the best noise counts, in nats, rounded down."""
+        log_K = math.log(self.slices.n_components) * (1.0 + SUM)
+        low = np.full(self.d, self.narrowest_of(noises))
+        low[self.rank :] = np.maximum(low[self.rank :], self.others)
+        low = np.maximum.accumulate(low)
+        spectra = Spectra(low, np.maximum((1.0 + self.slices.eta) * self.widest * (1.0 + SLACK), low))
+        for noise, variance in self.options(noises):
+            lost = noise.lack + self.unclear_by(variance)
+            wide = noise.least + max(0.0, variance - noise.proxy)
+            spectra.add_noise(noise.least, wide, self.height - lost)
+            spectra.add_sums(noise.least, -2.0 * max(0.0, log_K - self.entropy + lost), -2.0 * (log_K + noise.lack))
+        return self._in_nats(spectra.least(limit / self.total, MOST_BOXES)[0])
+
+    def _in_nats(self, value):
+        """Return a bound per unit of weight in nats, rounded down."""
         return self.total * value - SUM * self.total * (abs(value) + 4.0 * self.magnitude)
 
     def _value(self, noise, variance, narrowest, log_K, unclear):
@@ -296,7 +338,7 @@ class Units:
         return [slope / (1.0 + variance) for slope in SLOPES]
 
     def _about(self, variance):
-        """Return about what `_unclear` does, by some of the samples, and keep the best slope."""
+        """Return about what `unclear_by` does, by some of the samples, and keep the best slope."""
         if variance not in self.chosen:
             x, labels, weights = self.x[:, self.few], self.labels[self.few], self.weights[self.few]
             found = [self._cross(x, labels, weights, variance, slope) for slope in self._slopes(variance)]
@@ -304,7 +346,7 @@ class Units:
             self.chosen[variance] = found[at], self._slopes(variance)[at]
         return self.chosen[variance][0]
 
-    def _unclear(self, variance):
+    def unclear_by(self, variance):
         """Return at least H(L | y) where moments of exponentials of the noise are those of a variance, at most."""
         if variance not in self.unclear:
             self._about(variance)

@@ -2,7 +2,7 @@
 
 from gopfast.roundoff import ROUND
 
-# [shared, simplices, known_covariances, factors, gathered, gathered_known, noise, labels, coefficients] All bounds.
+# [shared, simplices, known_covariances, factors, gathered, gathered_known, noise, labels, spectra, coefficients] All bounds.
 
 # of a sum of few terms | relative to their magnitudes | far above the u of each of its operations (R1), (T8)
 SUM = 64 * ROUND
@@ -12,7 +12,7 @@ SUM = 64 * ROUND
 # of a few operations | relative | thousands of u (R1), (T8)
 SIMPLICES_SLACK = 1e-12
 
-# [slices, factors, gathered, noise, labels] Bounds in all directions, and of eigenvalues.
+# [slices, factors, rough_covariances, gathered, noise, labels] Bounds in all directions, and of eigenvalues.
 
 # of what a few operations derive | relative | far above their rounding, which is some N u (R1), (T8)
 SLICES_SLACK = 1e-9

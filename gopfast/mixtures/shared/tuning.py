@@ -125,14 +125,6 @@ STARTS = (1.0, 0.5, 0.02)
 ASKING = 0.5
 # searches whose precisions differ by less are one | relative | (0, 1) | not measured
 SAME_PRECISION = 1e-6
-# prices of all samples are carried over to a precision that differs by less | relative | (0, inf) |
-# docs/notebook/shared_parameters.md
-LIKE = 1.0
-# what a mean of them is off by whatever their matrices are | part of what the nearest is away, squared | (0, inf) |
-# docs/notebook/shared_parameters.md
-LIFTED_AS_ONE = 0.1
-# that are kept, of the last searches | prices of all samples | [1, inf) | docs/notebook/shared_parameters.md
-N_LIFTED = 8
 # of all that is missing, the part from which on what a search lacks is worth more of it | part | (0, 1) | not measured
 FINE = 0.25
 # largest eigenvalues of precisions at which searches are made, the first that says enough | that of the incumbent's |
@@ -176,27 +168,43 @@ MOST_PAIRED = 4
 # docs/notebook/shared_parameters.md
 STALLED = 0.1
 
-# [factors] Cuts around the incumbent's precision.
-
-# of more than two components, from which on there are | samples | [1, inf) | docs/notebook/shared_parameters.md
-BASIN_SAMPLES = 50_000
-# missing, from which on there are | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
-BASIN_FROM = 0.1
-# how far away, at most | Frobenius norm relative to that precision | (0, 1) | not measured
-BASIN_RADIUS = 0.75
-# and at least | as above | (0, 1) | docs/notebook/shared_parameters.md
-BASIN_LEAST = 0.2
-# that they may lack in between, by estimate | nats per unit of weight | (0, 1) | docs/notebook/shared_parameters.md
-BASIN_LOSS = 1e-5
-
-# [factors] Searches that may lose something.
+# [rough_covariances] Searches that may lose something.
 
 # that a search may lose, of what is missing | part | (0, 1) | docs/notebook/shared_parameters.md
 ROUGHLY = 0.02
-# a search that may lose something begins anew where it might lose so much less | factor | (0, 1) | not measured
-FINER = 0.25
+# of that part, once it has turned out to be too much | factor | (0, 1) | not measured
+SPARED_LESS = 0.25
+# prices of all samples are carried over to a precision that differs by less | relative | (0, inf) |
+# docs/notebook/shared_parameters.md
+LIKE = 1.0
+# what a mean of them is off by whatever their matrices are | part of what the nearest is away, squared | (0, inf) |
+# docs/notebook/shared_parameters.md
+LIFTED_AS_ONE = 0.1
+# that are kept, of the last searches | prices of all samples | [1, inf) | docs/notebook/shared_parameters.md
+N_LIFTED = 8
+
+# [rough_covariances, factors] The same.
+
 # nats, below which it may lose nothing | nats | (0, inf) | docs/notebook/shared_parameters.md
 LEAST_ROUGH = 0.1
+
+# [factors] Cuts around the incumbent's precision.
+
+# of more than two components, from which on there are | samples | [1, inf) | docs/notebook/shared_parameters.md
+AROUND_SAMPLES = 50_000
+# missing, from which on there are | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
+AROUND_FROM = 0.1
+# how far away, at most | Frobenius norm relative to that precision | (0, 1) | not measured
+AROUND_RADIUS = 0.75
+# and at least | as above | (0, 1) | docs/notebook/shared_parameters.md
+AROUND_LEAST = 0.2
+# that cuts may lack in between, by estimate | nats per unit of weight | (0, 1) | docs/notebook/shared_parameters.md
+AROUND_LOSS = 2e-5
+
+# [factors] Searches that may lose something.
+
+# a search that may lose something begins anew where it might lose so much less | factor | (0, 1) | not measured
+FINER = 0.25
 
 # [estimates] Optima of some of the samples.
 
@@ -215,18 +223,13 @@ MOST_LOST = 3.0
 # estimated of 2,000 samples, which is off by a standard deviation of their costs over 45
 VAGUELY = 0.05
 
-# [rough_search, factors, gathered] What is asked of searches.
+# [rough_search, rough_covariances, gathered] What is asked of searches.
 
 # of what an optimum is above what is asked for, that a search may lose | part | [0, 1) |
 # docs/notebook/shared_parameters.md
 SPARED = 0.2
 
-# [factors] How it is asked again.
-
-# of that part, once it has turned out to be too much | factor | (0, 1) | not measured
-SPARED_LESS = 0.25
-
-# [factors, gathered, gathered_known] What gathering counts as.
+# [rough_covariances, gathered, gathered_known] What gathering counts as.
 
 # that gathering samples and the search of their groups counts as, beside its terms | passes | [0, inf) | argument: it
 # takes some fifty milliseconds of 100,000 samples and 5,000 groups
@@ -361,6 +364,18 @@ LABELLED_SAMPLE = 20_000
 # of the labels' logarithms of shares given a sample with noise, that are tried | the normal distribution's | (0, inf) |
 # not measured
 LABELLED_SLOPES = (0.5, 0.7, 0.9, 1.1)
+
+# [labels] Boxes of eigenvalues.
+
+# missing, up to which they are of use | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
+SPECTRA_FROM = 0.3
+# that there are, at most | boxes | [1, inf) | docs/notebook/shared_parameters.md
+SPECTRA_MOST_BOXES = 60_000
+
+# [spectra] Boxes of eigenvalues.
+
+# that are divided at once | boxes | [1, inf) | not measured
+SPECTRA_AT_ONCE = 2_000
 
 # [coefficients] Between two values of a coefficient that all components share.
 

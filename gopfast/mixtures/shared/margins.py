@@ -2,7 +2,7 @@
 
 from gopfast.roundoff import ROUND
 
-# [shared, simplices, known_covariances, factors, gathered, gathered_known, noise, labels, spectra, coefficients] All bounds.
+# [shared, simplices, known_covariances, factors, gathered, gathered_known, noise, labels, spectra, coefficients] Sums.
 
 # of a sum of few terms | relative to their magnitudes | far above the u of each of its operations (R1), (T8)
 SUM = 64 * ROUND

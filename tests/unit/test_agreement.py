@@ -62,3 +62,13 @@ def test_what_the_first_search_found_and_when_is_in_the_history(kind):
     assert (np.diff(before_root[:, 3]) < 0).all() and (np.diff(before_root[:, 0]) >= 0).all()
     assert (before_root[:, 3] >= result.objective - 1e-9).all() and before_root[0, 0] >= 0.0
     assert (before_root[:, 2] <= result.lower_bound).all()
+
+
+def test_a_run_on_all_samples_is_in_the_history_while_it_takes_long():
+    """Of samples that are drawn for starts nothing is told, and the run on all is slow where clusters overlap."""
+    X, _ = clusters(3, 4, 50_000, 7, apart=1.5)
+    result = first_search(gopfast.GaussianMixture(X, 3, covariance="full"))
+    before_root = result.history[result.history[:, 1] == 0]
+    assert len(before_root) >= 4
+    assert (np.diff(before_root[:, 3]) < 0).all() and (np.diff(before_root[:, 0]) > 0).all()
+    assert (before_root[:, 3] >= result.objective - 1e-6).all()

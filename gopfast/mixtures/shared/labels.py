@@ -314,13 +314,17 @@ class Units:
         low = np.full(self.d, self.narrowest_of(noises))
         low[self.rank :] = np.maximum(low[self.rank :], self.others)
         low = np.maximum.accumulate(low)
+        if not low[0] > 0.0:
+            return -math.inf
         spectra = Spectra(low, np.maximum((1.0 + self.slices.eta) * self.widest * (1.0 + SLACK), low))
         for noise, variance in self.options(noises):
             lost = noise.lack + self.unclear_by(variance)
             wide = noise.least + max(0.0, variance - noise.proxy)
             spectra.add_noise(noise.least, wide, self.height - lost)
             spectra.add_sums(noise.least, -2.0 * max(0.0, log_K - self.entropy + lost), -2.0 * (log_K + noise.lack))
-        return self._in_nats(spectra.least(limit / self.total, MOST_BOXES)[0])
+        # a little above the limit, so that what is proved is no less once it is rounded down
+        asked = limit / self.total + 4.0 * SUM * (abs(limit) / self.total + self.magnitude)
+        return self._in_nats(spectra.least(asked, MOST_BOXES)[0])
 
     def _in_nats(self, value):
         """Return a bound per unit of weight in nats, rounded down."""

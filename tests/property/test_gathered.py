@@ -14,7 +14,12 @@ from support.tied_bounds import bound_of, problem_of, told
 import gopfast
 from gopfast.mixtures import engine, plan as plan_module
 from gopfast.mixtures.mechanisms import Gathered, GatheredKnown, RoughPrices
-from gopfast.mixtures.shared import estimates as estimates_module, factors as factors_module, gathered, gathered_known
+from gopfast.mixtures.shared import (
+    estimates as estimates_module,
+    gathered,
+    gathered_known,
+    rough_covariances as rough_module,
+)
 from gopfast.mixtures.shared.estimates import Estimates, posterior, refit
 from gopfast.mixtures.shared.gathered import Gathering, groups_of, points_of, proxies
 from gopfast.mixtures.shared.gathered_known import GatheredBound
@@ -217,7 +222,7 @@ def test_searches_of_groups_prove_less_than_is_attained_of_samples(seed, monkeyp
 @pytest.mark.parametrize("seed", range(12))
 def test_no_bound_by_groups_exceeds_an_objective_attained(seed, raised, monkeypatch):
     """It is told to prove more than is true; cells that hold a known solution's matrix stay open."""
-    monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
+    monkeypatch.setattr(rough_module, "LEAST_ROUGH", 0.0)
     monkeypatch.setattr(gathered, "MOST", 1.0)
     monkeypatch.setattr(estimates_module, "ESTIMATED_BY", 50)
     problem = problem_of(seed, 30 + 20 * (seed % 4))

@@ -9,7 +9,7 @@ from gopfast.search.meter import Meter
 from support.tied_bounds import bound_of, problem_of, told
 
 from gopfast.mixtures import engine
-from gopfast.mixtures.shared import factors as factors_module, noise as noise_module
+from gopfast.mixtures.shared import noise as noise_module, rough_covariances as rough_module
 from gopfast.mixtures.shared.noise import Noises, smoothed
 
 
@@ -107,7 +107,7 @@ def test_a_grid_of_too_many_corners_is_not_made(monkeypatch):
 @pytest.mark.parametrize("seed", range(12))
 def test_no_bound_by_noise_exceeds_an_objective_attained(seed, raised, monkeypatch):
     """It is told to prove more than is true; cells that hold a known solution's matrix stay open."""
-    monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
+    monkeypatch.setattr(rough_module, "LEAST_ROUGH", 0.0)
     problem = problem_of(seed, 30 + 20 * (seed % 4))
     bound, best = bound_of(problem, raised * problem.total_weight, is_rough=True)
     bound.noise_meter = Meter()

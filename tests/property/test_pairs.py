@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from support.tied_bounds import bound_of, in_lines, told
 
 import gopfast
-from gopfast.mixtures.shared import factors as factors_module
+from gopfast.mixtures.shared import factors as factors_module, rough_covariances as rough_module
 
 
 def cells_of(rng, d, n_directions=0):
@@ -129,7 +129,7 @@ def test_cells_cover_all_directions(seed, d):
 @pytest.mark.parametrize("seed", range(12))
 def test_no_bound_of_two_components_exceeds_an_objective_attained(seed, d, is_rough, monkeypatch):
     """It is told to prove more than is true."""
-    monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
+    monkeypatch.setattr(rough_module, "LEAST_ROUGH", 0.0)
     monkeypatch.setattr(factors_module, "MOST_PAIRED", 5)
     rng = np.random.default_rng(1000 * d + seed)
     problem = in_lines(rng, int(rng.integers(8, 40)), d, 2, seed % 6)
@@ -142,7 +142,7 @@ def test_no_bound_of_two_components_exceeds_an_objective_attained(seed, d, is_ro
 @pytest.mark.parametrize("seed", range(8))
 def test_lines_are_cuts_of_the_cells(seed, monkeypatch):
     """In five columns; their searches end by prices, so that there are cells soon."""
-    monkeypatch.setattr(factors_module, "LEAST_ROUGH", 0.0)
+    monkeypatch.setattr(rough_module, "LEAST_ROUGH", 0.0)
     monkeypatch.setattr(factors_module, "MOST_PAIRED", 1)
     problem = in_lines(np.random.default_rng(seed), 60, 3, 2, seed % 6)
     bound, best = bound_of(problem, 1e-3 * problem.total_weight, 1e-2 * problem.total_weight, is_rough=True)

@@ -27,14 +27,8 @@ from gopfast.mixtures.shared.pair_cells import PairCells
 from gopfast.mixtures.shared.rough_covariances import RoughCovariances, apart
 from gopfast.mixtures.shared.rough_search import RoughSearch
 from gopfast.mixtures.shared.shared import FixedSearch, SharedBound
-from gopfast.mixtures.shared.surroundings import Surroundings
 from gopfast.mixtures.shared.tuning import (
     AIMED,
-    AROUND_FROM,
-    AROUND_LEAST,
-    AROUND_LOSS,
-    AROUND_RADIUS,
-    AROUND_SAMPLES,
     ASKING,
     CELLS_A_DIRECTION,
     CELLS_A_SEARCH,
@@ -46,7 +40,6 @@ from gopfast.mixtures.shared.tuning import (
     FLATTER,
     LEAST_AIMED,
     LEAST_COST,
-    LEAST_ROUGH,
     MOST_AIMED,
     MOST_PAIRED,
     N_LINES,
@@ -91,7 +84,6 @@ class FactorBound(RoughCovariances):
         self.n_told = 0  # cells at which cuts are asked for though the known ones say enough at their point
         self.noises, self.noise_meter = None, noise
         self.lines, self.drawn = None, []  # lines that become cuts
-        self.is_surrounded = False  # cuts around the incumbent's precision were asked for
         if not slices.exact or len(slices.columns) > MOST_PAIRED:
             self.lines = SharedBound(slices, slices.first(solution), limit, epsilon, plan, self._line)
 
@@ -106,8 +98,6 @@ class FactorBound(RoughCovariances):
             index = self.waiting[0]
             self._go_on(index, deadline)
             self.waiting = [i for i in self.waiting if i != index or self._is_cut_short(i)]
-        elif self._wants_surroundings():
-            self._surround()
         else:
             before = self.cells.n_cells
             most = max(1, self.n_told - before)
@@ -195,51 +185,13 @@ class FactorBound(RoughCovariances):
         return search or self._kind(FixedSearch)(alpha, family, *rest)
 
     def _asked_of(self, vertex):
-        """Return what is asked for where the last search was, but of vertices that say themselves what they lack."""
-        return math.inf if self.asked is None or vertex.allowed is not None else self._asked(vertex.A)
+        """Return what is asked for where the last search was."""
+        return math.inf if self.asked is None else self._asked(vertex.A)
 
     def _asked(self, A):
         """Return the nats that a search at a precision has to prove, for the matrix it is asked for."""
         P, rest = self.asked
         return self.slices.total * (rest + 0.5 * float((A * (P - self.added)).sum()))
-
-    def _wants_surroundings(self):
-        """Whether cuts around the incumbent's precision are to be made: of many samples, once little is missing."""
-        if self.is_surrounded or self.prices is None or self.slices.exact or len(self.slices.weights) < AROUND_SAMPLES:
-            return False
-        return self.limit - self.lower < AROUND_FROM * self.slices.total
-
-    def _surround(self):
-        """Ask for cuts around the incumbent's precision."""
-        self.is_surrounded, W = True, self.slices.total
-        values = np.diag(self.axes.T @ self.vertices[0].A @ self.axes)
-        radius, lost = self._radius(values)
-        forms = Surroundings(np.sqrt(values), radius).forms
-        # what searches lack counts squared, over the radius
-        allowed = W * radius * math.sqrt(2.0 * lost / len(forms))
-        if radius < AROUND_LEAST or allowed < LEAST_ROUGH:
-            return
-        for form in forms:
-            self.vertices[self._add(self._of_axes(form), 0.0)].allowed = allowed
-        center = self.vertices[0]
-        if center.missing > lost * W:  # at last, as prices of all others are near its own
-            center.allowed = max(lost * W, LEAST_ROUGH)
-            self.waiting.append(0)
-
-    def _radius(self, values):
-        """Return at what distance cuts lack little in between, and what that is per unit of weight, by estimates."""
-        around, means = Surroundings(np.sqrt(values), AROUND_RADIUS), self.vertices[0].means
-        told = [self._estimate(self._of_axes(form), means).value for form in (np.diag(values), *around.forms)]
-        told = np.array(told) / self.slices.total
-        lost = max(around.lacks(told[0], told[1:]), 0.1 * self.epsilon / self.slices.total)
-        # it grows as the square of the distance
-        part = min(1.0, math.sqrt(AROUND_LOSS / lost))
-        return part * AROUND_RADIUS, part**2 * lost
-
-    def _of_axes(self, form):
-        """Return a matrix in the coordinates z, of one along the axes of the cells."""
-        A = self.axes @ form @ self.axes.T
-        return 0.5 * (A + A.T)
 
     def _raised(self, index):
         """Tell the cells of a cut."""

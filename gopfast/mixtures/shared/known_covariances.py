@@ -36,7 +36,6 @@ class Vertex:
         self.n_searches = 0  # that were begun
         self.means = self.back = None  # of its incumbent, in the coordinates z; the matrix to these
         self.estimate = None  # of its optimum, for its first search
-        self.allowed = None  # nats that searches may lose, if what asks for them says so
 
     @property
     def missing(self):

@@ -1,12 +1,11 @@
 """
 Searches of known covariances that prove no more than is asked for, of groups of samples where these say as much.
 
-Cells of a factor (`factors`) and the basin of a matrix (`labelled_basin`) are made of what they prove.
+Cells of a factor (`factors`) are made of what they prove.
 
 Theory: (TF3) and (TF4) of docs/theory/factors.md.
 """
 
-import math
 from collections import deque
 from functools import partial
 
@@ -61,12 +60,12 @@ class RoughCovariances(KnownCovariances):
         return partial(RoughSearch, rough=rough, prices=self.prices, **asked) if rough else exact
 
     def _asked_of(self, vertex):
-        """Return the nats that the search of a vertex has to prove, infinite where it may only lose so many."""
-        return math.inf
+        """Return the nats that the search of a vertex has to prove, infinite where it may lose `_rough` and no more."""
+        raise NotImplementedError
 
     def _search(self, vertex):
         """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
-        rough = self._rough() if vertex.allowed is None else vertex.allowed
+        rough = self._rough()
         asked = {"asked": self._asked_of(vertex), "spared": SPARED * SPARED_LESS**vertex.n_searches, "rough": rough}
         if rough:
             asked["lift"] = self._lift(vertex.A)
@@ -83,8 +82,6 @@ class RoughCovariances(KnownCovariances):
         """Go on with the search behind a vertex, and keep the prices of all samples that it has come to."""
         super()._go_on(index, deadline)
         vertex = self.vertices[index]
-        if vertex.search is None or vertex.search.is_over:
-            vertex.allowed = None
         if isinstance(vertex.search, RoughSearch) and vertex.search.is_over:
             if vertex.search.lift is not None:
                 self.lifted.append((vertex.A, vertex.search.lift))

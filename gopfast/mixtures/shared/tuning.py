@@ -188,19 +188,6 @@ N_LIFTED = 8
 # nats, below which it may lose nothing | nats | (0, inf) | docs/notebook/shared_parameters.md
 LEAST_ROUGH = 0.1
 
-# [factors] Cuts around the incumbent's precision.
-
-# of more than two components, from which on there are | samples | [1, inf) | docs/notebook/shared_parameters.md
-AROUND_SAMPLES = 50_000
-# missing, from which on there are | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
-AROUND_FROM = 0.1
-# how far away, at most | Frobenius norm relative to that precision | (0, 1) | not measured
-AROUND_RADIUS = 0.75
-# and at least | as above | (0, 1) | docs/notebook/shared_parameters.md
-AROUND_LEAST = 0.2
-# that cuts may lack in between, by estimate | nats per unit of weight | (0, 1) | docs/notebook/shared_parameters.md
-AROUND_LOSS = 2e-5
-
 # [factors] Searches that may lose something.
 
 # a search that may lose something begins anew where it might lose so much less | factor | (0, 1) | not measured

@@ -29,6 +29,7 @@ class Spectra:
         self.low, self.high = np.array(low, dtype=float), np.array(high, dtype=float)
         self.noises = np.zeros((0, 3))  # least, wide, and a bound where all p are 1
         self.sums = np.zeros((0, 3))  # least, and at least what sums of log (p + least) / (1 + least) are
+
     def add_noise(self, least, wide, value):
         """Add `value` + sum of log (p (1 + v) / (p + v)) / 2, v `least` below 1 and `wide` above."""
         self.noises = np.concatenate([self.noises, [[least, wide, value]]])

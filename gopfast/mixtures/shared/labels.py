@@ -93,6 +93,7 @@ class LabelBound(Learner):
         self.known = []  # noises
         self.looked = None  # in how many labels directions were looked for
         self.at, self.in_vain = None, 0  # the best of them, and how many were no better since
+        self.clearest = None  # that of which entropies lack least, which counts where all of them say something
 
     def step(self, deadline):
         """Take the next noise, or at last look at what all say together; whether there are more."""
@@ -119,6 +120,8 @@ class LabelBound(Learner):
         self._count(1 << len(self.slices.columns))
         if made is not None:
             self.known.append(made)
+            if n_smoothed == 1 and made.lack == min(noise.lack for noise in self.known):
+                self.clearest = variance
             # the narrowest noise limits eigenvalues for all
             value = self.units.bound(self.known)
             self.in_vain += 1
@@ -126,7 +129,8 @@ class LabelBound(Learner):
                 self.lower, self.at, self.in_vain = value, variance, 0
         is_last = made is None or self.in_vain >= IN_VAIN or not self.tried
         if is_last and n_smoothed == 1:
-            self.tried = [(self.at, times) for times in SMOOTHER if self.at is not None]
+            best = {self.at, self.clearest} - {None}
+            self.tried = [(variance, times) for variance in sorted(best, reverse=True) for times in SMOOTHER]
         elif made is None:
             self.tried = []
         return self.lower < self.limit and (bool(self.tried) or self._is_worth_looking())

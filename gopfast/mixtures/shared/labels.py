@@ -127,13 +127,16 @@ class LabelBound(Learner):
             self.in_vain += 1
             if value > self.lower:
                 self.lower, self.at, self.in_vain = value, variance, 0
-        is_last = made is None or self.in_vain >= IN_VAIN or not self.tried
-        if is_last and n_smoothed == 1:
-            best = {self.at, self.clearest} - {None}
-            self.tried = [(variance, times) for variance in sorted(best, reverse=True) for times in SMOOTHER]
-        elif made is None:
-            self.tried = []
+        if n_smoothed == 1 and (made is None or self.in_vain >= IN_VAIN or not self.tried):
+            self.tried = self._finer()
         return self.lower < self.limit and (bool(self.tried) or self._is_worth_looking())
+
+    def _finer(self):
+        """Return noises in finer grids, of the variances that are best and of which entropies lack least."""
+        if self.at is None:
+            return []
+        variances = sorted({self.clearest, self.at}, reverse=True)
+        return [(variance, times) for variance in variances for times in SMOOTHER]
 
     def _look(self, deadline):
         """Look for the least variance within components in all directions, at last within a label; whether to go on."""

@@ -327,7 +327,7 @@ LABELLED_WIDE = (0.12, 0.25, 0.5, 1.0, 2.0, 4.0)
 LABELLED_IN_VAIN = 2
 # times that masses of the best noise's corners are given to neighbours in finer grids | times | [1, inf) |
 # docs/notebook/shared_parameters.md
-LABELLED_SMOOTHER = (2, 3)
+LABELLED_SMOOTHER = (4, 8)
 # from which on the least variance within components is looked for | samples | [1, inf) | argument: of fewer lines say
 # more by then
 LABELLED_LOOKED_FROM = 4_000
@@ -355,7 +355,7 @@ LABELLED_SLOPES = (0.5, 0.7, 0.9, 1.1)
 # [labels] Boxes of eigenvalues.
 
 # missing, up to which they are of use | nats per unit of weight | (0, inf) | docs/notebook/shared_parameters.md
-SPECTRA_FROM = 0.3
+SPECTRA_FROM = 0.6
 # that there are, at most | boxes | [1, inf) | docs/notebook/shared_parameters.md
 SPECTRA_MOST_BOXES = 60_000
 

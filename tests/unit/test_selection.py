@@ -349,6 +349,23 @@ def test_the_first_fit_alone_proves_nothing_and_the_search_goes_on_as_if_it_had_
         assert (result.objective, result.lower_bound) == (whole.objective, whole.lower_bound)
 
 
+def test_a_state_before_the_first_node_has_no_memory_that_nothing_was_written_to(monkeypatch):
+    """Which is what may be there: a state that is refused only then."""
+
+    def unwritten(shape, dtype=float, **options):
+        made = np.zeros(shape, dtype, **options)
+        if made.dtype.kind == "f":
+            made.fill(np.nan)
+        return made
+
+    problem = gopfast.GaussianMixture(galaxies(), 3, covariance="known")
+    monkeypatch.setattr(np, "empty", unwritten)
+    search, other = (MixtureSearch(problem, Options.from_arguments(1e-4, n_threads=1)) for _ in range(2))
+    search.run(max_nodes=0)
+    other.set_state(search.state())
+    assert other.run().status is Status.OPTIMAL
+
+
 @pytest.mark.parametrize("limit", [0.0, 1e-3, 0.05])
 def test_tiny_limits_give_a_valid_choice(limit):
     X = np.random.default_rng(0).standard_normal((300, 3)) + 4.0 * np.eye(3)[np.arange(300) % 3]

@@ -105,7 +105,7 @@ cdef class HittingSets(Reduction):
         if self.sets == NULL or self.attempts == NULL or self.support == NULL:
             raise MemoryError
         self.spared, self.union_ = self.support + K + 2, self.support + 2 * (K + 2)
-        self.low, self.high, self.center = np.empty(K), np.empty(K), np.empty(K)
+        self.low, self.high, self.center = np.zeros(K), np.zeros(K), np.zeros(K)
         family.root(&self.low[0], &self.high[0])
 
     @staticmethod

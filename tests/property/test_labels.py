@@ -182,7 +182,8 @@ def test_what_noises_say_together_is_less_than_responsibilities_attain(seed):
     d, K = 2 + seed % 3, 2 + seed % 3
     units = units_of(rng, 2000, d, K, rng.choice([4.0, 8.0]))
     noises = [made for made in (units.noise(v, 1) for v in (0.1, 0.2, 0.5)) if made is not None]
-    together, alone = units.together(noises, math.inf), units.bound(noises)
+    (together, n_terms), alone = units.together(noises, math.inf), units.bound(noises)
+    assert n_terms > 0
     attained_by = [np.equal.outer(np.arange(K), units.labels).astype(float)]
     attained_by += [responsibilities_of(rng, units.x, K) for _ in range(12)]
     for r in attained_by:

@@ -179,9 +179,8 @@ class FactorBound(RoughCovariances):
     def _line(self, alpha, family, *rest):
         """Return the search behind a line, as `FixedSearch` is made."""
         search = None
-        if self.gathering is not None and self._rough() > 0.0:
-            about = self._estimate(alpha * np.eye(len(self.center)), self.means)
-            search, _ = self._of_groups(about, alpha, rough=self._rough())
+        if self._gathers():
+            search, _ = self._of_groups(self._estimate(alpha * np.eye(len(self.center)), self.means), alpha)
         return search or self._kind(FixedSearch)(alpha, family, *rest)
 
     def _asked_of(self, vertex):

@@ -103,8 +103,10 @@ class LabelBound(Learner):
         if self.has_spectra or not self.known or not 0.0 < missing < SPECTRA_FROM * self.slices.total:
             return False
         self.has_spectra = True
-        self._count(self.slices.n_components * (1 + len(WIDE)))
-        self.lower = max(self.lower, self.units.together(self.known, self.limit))
+        found, terms = self.units.together(self.known, self.limit)
+        self.lower = max(self.lower, found)
+        self.n_terms += terms
+        self.n_passes += terms // (len(self.slices.weights) * self.slices.n_components)
         return False
 
     def _step(self, deadline):
@@ -189,6 +191,7 @@ class Units:
         self.shares = np.array([math.fsum(self.weights[own]) for own in self.places]) / self.total
         self.labels, self.d = labels, d
         self.entropy = -math.fsum(self.shares * np.log(self.shares)) - SUM * len(means)  # of the labels
+        self.log_K = math.log(slices.n_components) * (1.0 + SUM)
         within = np.zeros((d, d))
         for own, mean in zip(self.places, self.means, strict=True):
             apart = self.x[:, own] - mean[:, None]
@@ -284,13 +287,12 @@ class Units:
 
     def narrowest_of(self, noises):
         """Return what no eigenvalue is below, by some noises as well."""
-        log_K = math.log(self.slices.n_components) * (1.0 + SUM)
-        return max(self.narrowest(), *(narrow(noise, log_K) for noise in noises))
+        return max(self.narrowest(), *(narrow(noise, self.log_K) for noise in noises))
 
     @staticmethod
-    def options(noises):
-        """Return pairs of a noise and a variance that it may have at most, where S is wide."""
-        return [(noise, one) for noise in noises for one in (noise.proxy, *WIDE) if one >= noise.proxy]
+    def variances(noise):
+        """Return what the variance of a noise may be at most where S is wide."""
+        return [one for one in (noise.proxy, *WIDE) if one >= noise.proxy]
 
     def look(self, label, deadline):
         """Look for the least variance within components of a label's samples, in any direction."""
@@ -302,48 +304,62 @@ class Units:
 
     def bound(self, noises, least=0.0):
         """Return the best bound of several noises, in nats, rounded down; `least`: if no eigenvalue were below that."""
-        log_K = math.log(self.slices.n_components) * (1.0 + SUM)
         narrowest = max(least, self.narrowest_of(noises))
         best, found = -math.inf, None
-        for noise, variance in self.options(noises):
-            value = self._value(noise, variance, narrowest, log_K, self._about(variance))
-            if value > best:
-                best, found = value, (noise, variance)
+        for noise in noises:
+            for variance in self.variances(noise):
+                value = self._value(noise, variance, narrowest, self._about(variance))
+                if value > best:
+                    best, found = value, (noise, variance)
         if found is None:
             return -math.inf
         noise, variance = found
-        value = self._value(noise, variance, narrowest, log_K, self.unclear_by(variance))
+        value = self._value(noise, variance, narrowest, self.unclear_by(variance))
         return self._in_nats(value)
 
     def together(self, noises, limit):
-        """Return a bound by boxes of eigenvalues, for each of which the best noise counts, in nats, rounded down."""
-        log_K = math.log(self.slices.n_components) * (1.0 + SUM)
+        """
+        Return a bound by boxes of eigenvalues, for each of which the best noise counts.
+
+        Returns
+        -------
+        bound : float
+            In nats, rounded down.
+        n_terms : int
+            What noises say of boxes, and what they hide of samples.
+        """
         low = np.full(self.d, self.narrowest_of(noises))
         low[self.rank :] = np.maximum(low[self.rank :], self.others)
         low = np.maximum.accumulate(low)
         if not low[0] > 0.0:
-            return -math.inf
+            return -math.inf, 0
+        before = len(self.unclear)
         spectra = Spectra(low, np.maximum((1.0 + self.slices.eta) * self.widest * (1.0 + SLACK), low))
-        for noise, variance in self.options(noises):
-            lost = noise.lack + self.unclear_by(variance)
-            wide = noise.least + max(0.0, variance - noise.proxy)
-            spectra.add_noise(noise.least, wide, self.height - lost)
-            spectra.add_sums(noise.least, -2.0 * max(0.0, log_K - self.entropy + lost), -2.0 * (log_K + noise.lack))
+        for noise in noises:
+            told = [self._terms(noise, one, self.unclear_by(one)) for one in self.variances(noise)]
+            for lost, wide, _, _ in told:
+                spectra.add_noise(noise.least, wide, self.height - lost)
+            spectra.add_sums(noise.least, -min(spare for _, _, spare, _ in told), -told[0][-1])
         # a little above the limit, so that what is proved is no less once it is rounded down
         asked = limit / self.total + 4.0 * SUM * (abs(limit) / self.total + self.magnitude)
-        return self._in_nats(spectra.least(asked, MOST_BOXES)[0])
+        least, n_boxes = spectra.least(asked, MOST_BOXES)
+        n_hidden = (len(self.unclear) - before) * len(self.labels) * len(self.means)
+        return self._in_nats(least), n_boxes * len(spectra.noises) + n_hidden
 
     def _in_nats(self, value):
         """Return a bound per unit of weight in nats, rounded down."""
         return self.total * value - SUM * self.total * (abs(value) + 4.0 * self.magnitude)
 
-    def _value(self, noise, variance, narrowest, log_K, unclear):
+    def _value(self, noise, variance, narrowest, unclear):
         """Return the bound per unit of weight by noise of this variance at most where S is wide."""
+        lost, wide, spare, most = self._terms(noise, variance, unclear)
+        return self.height - lost + least_sum(noise.least, wide, narrowest, spare, most, self.rank, self.others)
+
+    def _terms(self, noise, variance, unclear):
+        """Return what such noise loses, v where S is wide, and minus what sums of all a, and of any, are at least."""
         lost = noise.lack + unclear
         wide = noise.least + max(0.0, variance - noise.proxy)
-        spare = 2.0 * max(0.0, log_K - self.entropy + lost)
-        most = 2.0 * (log_K + noise.lack)
-        return self.height - lost + least_sum(noise.least, wide, narrowest, spare, most, self.rank, self.others)
+        return lost, wide, 2.0 * max(0.0, self.log_K - self.entropy + lost), 2.0 * (self.log_K + noise.lack)
 
     def _slopes(self, variance):
         return [slope / (1.0 + variance) for slope in SLOPES]

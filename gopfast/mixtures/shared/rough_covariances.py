@@ -54,10 +54,14 @@ class RoughCovariances(KnownCovariances):
         rough = ROUGHLY * min(self.limit - self.lower, self.slices.total)
         return rough if rough > LEAST_ROUGH else 0.0
 
-    def _kind(self, exact, rough=None, **asked):
+    def _kind(self, exact, **asked):
         """Return what makes searches at present: such as may lose something, or exact ones as given."""
-        rough = self._rough() if rough is None else rough
+        rough = self._rough()
         return partial(RoughSearch, rough=rough, prices=self.prices, **asked) if rough else exact
+
+    def _gathers(self):
+        """Whether groups may be in place of samples, at present."""
+        return self.gathering is not None and self._rough() > 0.0
 
     def _asked_of(self, vertex):
         """Return the nats that the search of a vertex has to prove, infinite where it may lose `_rough` and no more."""
@@ -65,11 +69,10 @@ class RoughCovariances(KnownCovariances):
 
     def _search(self, vertex):
         """Return the search of a vertex: of groups of samples, where they say as much as is asked for."""
-        rough = self._rough()
-        asked = {"asked": self._asked_of(vertex), "spared": SPARED * SPARED_LESS**vertex.n_searches, "rough": rough}
-        if rough:
+        asked = {"asked": self._asked_of(vertex), "spared": SPARED * SPARED_LESS**vertex.n_searches}
+        if self._rough():
             asked["lift"] = self._lift(vertex.A)
-        if rough and self.gathering is not None:
+        if self._gathers():
             means = self.means if vertex.means is None else vertex.means
             search, B = self._of_groups(vertex.estimate or self._estimate(vertex.A, means), **asked)
             vertex.estimate = None  # its memory goes
@@ -107,7 +110,7 @@ class RoughCovariances(KnownCovariances):
     def _of_groups(self, estimate, alpha=1.0, **asked):
         """Return a search of groups and the matrix to its coordinates, or None."""
         self._count(AS_PASSES * len(self.slices.weights) * self.slices.n_components)
-        return self.gathering.search(estimate, alpha=alpha, **asked)
+        return self.gathering.search(estimate, self._rough(), alpha, **asked)
 
     def _count(self, terms):
         """Count work that is not of samples in components, as if it were passes."""

@@ -73,21 +73,21 @@ class Spectra:
     def _bounds(self, low, high):
         """Return what is proved of boxes (m, d), rounded down; infinite where there are no eigenvalues."""
         best, none = np.full(len(low), -math.inf), np.zeros(len(low), dtype=bool)
+        size = np.abs(np.log(low)) + np.abs(np.log(high)) + 1.0
         for least, of_all, of_any in self.sums:
-            logs, slip = np.log((high + least) / (1.0 + least)), _slip(of_any, low, high, least)
+            logs, slip = np.log((high + least) / (1.0 + least)), _slip(of_any, size, least)
             none |= logs.sum(axis=1) < of_all - slip
             none |= np.minimum(logs, 0.0).sum(axis=1) < of_any - slip
         for least, wide, value in self.noises:
             v = np.where(low < 1.0, least, wide)
             sums = 0.5 * np.log(low * (1.0 + v) / (low + v)).sum(axis=1)
-            best = np.maximum(best, value + sums - _slip(value, low, high, least))
+            best = np.maximum(best, value + sums - _slip(value, size, least))
         return np.where(none, math.inf, best)
 
 
-def _slip(value, low, high, least):
-    """Return what rounding may add to a sum over eigenvalues of boxes, and to a value."""
-    logs = np.abs(np.log(low)) + np.abs(np.log(high)) + abs(math.log(least)) + 1.0
-    return SUM * (abs(value) + 4.0 * logs.sum(axis=1))
+def _slip(value, size, least):
+    """Return what rounding may add to a value and a sum over eigenvalues of boxes, of logarithms of a size (m, d)."""
+    return SUM * (abs(value) + 4.0 * (size + abs(math.log(least))).sum(axis=1))
 
 
 def _halves(low, high):

@@ -182,9 +182,6 @@ LIKE = 1.0
 LIFTED_AS_ONE = 0.1
 # that are kept, of the last searches | prices of all samples | [1, inf) | docs/notebook/shared_parameters.md
 N_LIFTED = 8
-
-# [rough_covariances, factors] The same.
-
 # nats, below which it may lose nothing | nats | (0, inf) | docs/notebook/shared_parameters.md
 LEAST_ROUGH = 0.1
 

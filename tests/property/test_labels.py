@@ -224,7 +224,7 @@ def test_entropies_are_those_of_definitions(seed):
     assert mass == pytest.approx(whole.ravel(), abs=1e-15)
     assert mass.sum() == pytest.approx(w.sum())
     p = mass[mass > 0.0] / w.sum()
-    found, size, squares = entropy_of(y, w, low, sizes, 1, w.sum())
+    found, size, squares, _ = entropy_of(y, w, low, sizes, 1, w.sum())
     assert (found, size) == pytest.approx((-(p @ np.log(p)), np.abs(p * np.log(p)).sum()))
     assert squares == pytest.approx(variances)
     low, sizes = low - 1.0, sizes + 2

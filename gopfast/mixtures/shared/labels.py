@@ -257,7 +257,7 @@ class Units:
         for (y, low, sizes), own, share in zip(grids, self.places, self.shares, strict=True):
             if time.monotonic() > deadline:
                 return None
-            found, magnitude, squares = entropy_of(y, self.weights[own], low, sizes, n_smoothed, share * self.total)
+            found, magnitude, squares, _ = entropy_of(y, self.weights[own], low, sizes, n_smoothed, share * self.total)
             spread += squares
             # of masses, and of the sum of as many terms
             summed = 8.0 * (len(own) + float(np.prod(sizes.astype(float))) + 128.0) * ROUND

@@ -9,11 +9,14 @@ Theory: (TF4) and (TF5) of docs/theory/factors.md, (TL3) of docs/theory/labels.m
 
 import numpy as np
 
-from libc.math cimport fabs, floor, log
+from libc.math cimport INFINITY, ceil, fabs, floor, log
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from gopfast.search.types cimport index, real
+
+
+NOTHING = np.empty(0)
 
 
 cdef struct Place:
@@ -256,7 +259,8 @@ def smooth(real[::1] mass, const index[::1] sizes):
 
 def entropy_of(
     const real[:, ::1] y, const real[::1] weights, const real[::1] low, const index[::1] sizes, int n_smoothed,
-    real total,
+    real total, const real[::1] planes_cost=NOTHING, const real[::1] first_cost=NOTHING, real[::1] found_at=NOTHING,
+    real lowest=0.0, real n_each=1.0,
 ):
     """
     Return the entropy of the corners of a grid, of which samples are spread over those of their cells, and smoothed.
@@ -271,6 +275,12 @@ def entropy_of(
         Times, 1 or more, that neighbours are given masses as by `smooth`.
     total : float
         The weights' sum.
+    planes_cost, first_cost : ndarray, shape (corners of a plane,) and (sizes[0],), optional
+        A corner costs the sum of one of each, in nats.
+    found_at : ndarray, shape (n_bins,), optional
+        The parts of corners are added to the bins of log p and what they cost: of at most `lowest` to the first, of
+        more in steps of 1 / `n_each`, of all that is beyond to the last.
+    lowest, n_each : float
 
     Returns
     -------
@@ -280,10 +290,12 @@ def entropy_of(
         That of its terms' magnitudes.
     variances : ndarray, shape (d,)
         As of `spread_of`.
+    largest : float
+        Of log p and what a corner costs; minus infinity without costs.
     """
-    cdef index d = y.shape[0], n = y.shape[1], i, j, k, s, place, done = 0, plane = 1
+    cdef index d = y.shape[0], n = y.shape[1], i, j, k, s, place, done = 0, plane = 1, n_bins = found_at.shape[0]
     cdef int m, _m
-    cdef real part, term, found = 0.0, size = 0.0
+    cdef real part, term, cost, found = 0.0, size = 0.0, largest = -INFINITY
     for j in range(1, d):
         plane *= sizes[j]
     squares, parts, strides = np.zeros(d), np.empty(d), np.ones(d, dtype=np.intp)
@@ -323,6 +335,10 @@ def entropy_of(
                     term = -part * log(part)
                     found += term
                     size += fabs(term)
+                    if n_bins:
+                        cost = planes_cost[k] + first_cost[s - n_smoothed] - term / part
+                        largest = max(largest, cost)
+                        found_at[<index> min(max(ceil((cost - lowest) * n_each), 0.0), n_bins - 1.0)] += part
                 own[k] = 0.0
             own, next_one = next_one, own
-    return found, size, squares
+    return found, size, squares, largest

@@ -39,6 +39,7 @@ HOT = (
     "mixtures.pricing.price_cell",
     "mixtures.pricing.sample_blocks", "mixtures.shared.factor_cells",
     "mixtures.relaxations.corners", "mixtures.relaxations.entropic", "mixtures.relaxations.refinement",
+    "mixtures.shares.share_boxes", "mixtures.shares.slabs",
 )  # fmt: skip
 # Rooms that do little beside calling others, HiGHS among them, and compile at -Og, in two thirds of the time of -O1.
 COLD = ("biconvex", "lp", "search")

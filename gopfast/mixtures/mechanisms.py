@@ -42,6 +42,7 @@ from gopfast.mixtures.shared.shared import SharedBound
 from gopfast.mixtures.shared.shared_cuts import SharedReduction
 from gopfast.mixtures.shared.simplices import SimplexBound
 from gopfast.mixtures.shared.slices import is_factored, rank_between
+from gopfast.mixtures.shares.shares import ShareBound, has_shares
 from gopfast.mixtures.tuning import (
     ASKED_FROM,
     BEFORE_COVER,
@@ -588,6 +589,25 @@ class Labels(Early):
         return LabelBound(plan.family.slices() if plan.slices is None else plan.slices, solution, limit)
 
 
+class Shares(Early):
+    """Shares of an incumbent's labels that a component takes."""
+
+    name, theory = "shares", "(OL1)"
+    what = "bounds covariance matrices of each component's own, of many samples, by what parts of clusters it can take"
+    hands_over, back_off = ("floor",), "from the first node on, until boxes of parts have no more to tell"
+
+    @staticmethod
+    def suits(plan):
+        """Of matrices of three columns and more of each component's own; a proof has no entry for it."""
+        return plan.family.has_marginals and plan.blocks is None and has_shares(plan.family, plan.problem)
+
+    @staticmethod
+    def learner(plan, solution, limit):
+        """Return the Learner, once it begins."""
+        plan.begun("parts of clusters that a component can take are bounded")
+        return ShareBound(plan.problem, plan.family, solution, limit)
+
+
 class CellCuts(Mechanism):
     """Bound tightening by the cells that prices leave."""
 
@@ -825,7 +845,7 @@ MECHANISMS = (
     ClosedForm, SaturatedBound, LocalSearch, Moves, Perturbation,
     RelaxedDual, Summaries, DividedCells, DividedAgain, Crossed, Corners,
     HessianBox,
-    HittingSets, Raised, GatheredKnown, Hull, Cover, Groups, Labels, Pricing, CellCuts, Confinement, Rounding,
+    HittingSets, Raised, GatheredKnown, Hull, Cover, Groups, Labels, Shares, Pricing, CellCuts, Confinement, Rounding,
     PriceLevels, Blocks, SharedParameters, Factors, RoughPrices, Gathered, Noisy, Simplices,
     ChainsOfRegressions, Marginal,
 )  # fmt: skip

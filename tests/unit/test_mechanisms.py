@@ -107,6 +107,10 @@ HARD = {
         lambda: gopfast.GaussianMixture(clusters(2, 50_000, 3, 8.0, 3), 3, covariance="tied"),
         {"max_nodes": 60, "time_limit": 10},
     ),
+    "shares": (
+        lambda: gopfast.GaussianMixture(clusters(2, 3_000, 2, 9.0, 3), 2, covariance="full"),
+        {"max_nodes": 60, "time_limit": 10},
+    ),
     "blocks": (
         lambda: gopfast.GaussianMixture(clusters(1, 30, 2, 5.0, 9), 2, covariance="spherical", variance_floor=0.2),
         {"relaxation": "pricing", "max_nodes": 100},

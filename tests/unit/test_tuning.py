@@ -111,6 +111,7 @@ EXCEPTIONS = {
     "mixtures/shared/factor_cells": ("sizes of arrays in C", "MOST_COLUMNS MOST_ENTRIES MOST_CORNERS"),
     "mixtures/shared/pair_cells": ("sizes of arrays in C", "MOST_COLUMNS MOST_CORNERS"),
     "mixtures/shared/slices": ("mathematics", "LOG_2_PI"),
+    "mixtures/shares/share_boxes": ("sizes of arrays in C", "MOST_LABELS MOST_NODES MOST_DIRECTIONS"),
     "search/arena": ("a pattern of bits, and what an allocation may be", "GUARD LARGEST"),
     "search/checkpoint": ("file format", "VERSION"),
     "search/session": ("stands for no limit", "UNLIMITED"),

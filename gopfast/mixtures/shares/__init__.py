@@ -1,0 +1,1 @@
+"""Matrices of each component's own: bounds by the shares of labels that a component takes."""

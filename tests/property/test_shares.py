@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from gopfast.mixtures.shared.sample_cells import smooth, spread_of
 from gopfast.mixtures.shares.slabs import most_in_slabs
 
 import gopfast
 from gopfast.mixtures import engine
 from gopfast.mixtures.shares.box_search import BoxSearch, best_price, take_price
-from gopfast.mixtures.shares.parts import PARTS, variance_at
+from gopfast.mixtures.shares.parts import PARTS, Label, variance_at
 from gopfast.mixtures.shares.shares import ShareBound, Shares, trees
 
 LAST = len(PARTS) - 1
@@ -191,6 +192,47 @@ def test_slabs_weigh_no_more_than_is_said(seed):
             assert weights[np.abs(y - place) <= half].sum() <= told * (1.0 + 1e-12)
     # and hardly more than there is
     assert most[-1] <= weights.sum() * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_diverge_by_no_more_than_is_said(seed):
+    """By the masses of the grid that samples with noise are on, of the label and of a part of it."""
+    rng = np.random.default_rng(seed)
+    n, d, variance, n_smoothed = 400, 2 + seed % 2, 0.2, 1 + seed % 3
+    z, weights = rng.standard_normal((d, n)), rng.uniform(0.5, 2.0, n)
+    if seed % 2:
+        z[:, :20] *= 6.0
+    label = Label(np.ascontiguousarray(z), weights, 0.0)
+    noise = label.noise(variance, n_smoothed)
+    step = math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
+    y = np.ascontiguousarray(label.x / step)
+    low = np.floor(y.min(axis=1)) - (1.0 + n_smoothed)
+    sizes = (y.max(axis=1) - low).astype(np.intp) + 3 + n_smoothed
+
+    def density(weights):
+        mass = spread_of(y, weights, low, sizes)[0]
+        for _ in range(n_smoothed):
+            smooth(mass, sizes)
+        return mass / weights.sum()
+
+    places = np.stack(np.meshgrid(*(low[j] + np.arange(sizes[j]) for j in range(d)), indexing="ij")).reshape(d, -1)
+    squares = (np.square(places).sum(axis=0) + d / 12.0) * step * step / (1.0 + noise.variance)
+    normal = -0.5 * (d * math.log(2.0 * math.pi * (1.0 + noise.variance)) + squares)  # its mean log over a step
+    whole = density(weights)
+    some = whole > 0.0
+    entropy = -(whole[some] @ np.log(whole[some])) + d * math.log(step)
+    assert noise.lack == pytest.approx(0.5 * d * math.log(2.0 * math.pi * math.e * (1.0 + noise.variance)) - entropy)
+    for _ in range(60):
+        r = rng.random(n) if rng.random() < 0.3 else (np.square(label.x).sum(axis=0) > rng.uniform(0.0, 8.0)) * 1.0
+        if rng.random() < 0.3:
+            r = (np.abs(rng.standard_normal(d) @ label.x) < rng.uniform(0.1, 1.0)) * 1.0
+        part = weights @ r / label.total
+        if not part > 1e-3:
+            continue
+        own = density(weights * r + 1e-300)
+        own_some = own > 0.0
+        told = own[own_some] @ (np.log(own[own_some]) - d * math.log(step) - normal[own_some])
+        assert told <= noise.told[around(np.array([min(part, 1.0)]))[0][0]] + 1e-9
 
 
 def test_divergence_tells_the_variance():

@@ -10,6 +10,7 @@ Theory: (OL1), (OL4) and (OL5) of docs/theory/shares.md.
 
 import itertools
 import math
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,6 +36,7 @@ from gopfast.mixtures.shares.tuning import (
     N_AGAIN,
     N_MOVED,
     N_SMOOTHED,
+    PROVED_BY,
     SLOPES,
     SMALLER,
 )
@@ -64,12 +66,16 @@ class ShareBound(Learner):
     def __init__(self, problem, family, solution, limit):
         self.problem, self.family, self.solution, self.limit = problem, family, solution, limit
         self.shares = self.search = self.at = None
+        self.begun = time.monotonic()
         # noises smaller and smaller, then from the first one larger and larger
         self.tried, self.in_vain = [list(SMALLER), list(LARGER)], 0
         self.known, self.n_proofs, self.where = [], 0, []  # what noises promise, and lists of parts that were the worst
 
     def step(self, deadline):
         """Take the next label, or the next noise, or at last divide boxes; whether there are more."""
+        # some bound in time is worth more than the best noise
+        if time.monotonic() - self.begun > PROVED_BY * (deadline - self.begun) and self.known:
+            self.tried = []
         more = self._step(end_of_step(deadline))
         self.n_terms = self.shares.n_terms
         # as many as would have taken the time: a pass takes the products of all statistics

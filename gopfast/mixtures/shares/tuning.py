@@ -24,6 +24,9 @@ MOST_NODES = 400_000_000
 ADDED = (0.0, 0.01, 0.05, 0.2)
 # promised to be left open, from which on boxes are not looked at | nats a sample | (0, inf) | not measured
 HOPELESS = 3.0
+# of the time from the first step to the limit, after which boxes are looked at with what noise there is | part |
+# (0, 1) | not measured
+PROVED_BY = 0.4
 # noises of which all boxes are looked at | noises | [1, inf) | not measured
 MOST_PROOFS = 3
 # noises that are looked at again after each | noises | [1, inf) | not measured

@@ -201,7 +201,7 @@ class Label:
 
     def thinnest(self, noise):
         """Return the least variance of parts in any direction (P,), by all that is known."""
-        of_one = variance_at(noise.told, noise.variance)
+        of_one = self._exact(variance_at(noise.told, noise.variance))
         return np.maximum.accumulate(np.maximum(self.thin, of_one))
 
     def lost(self, noise, added):
@@ -223,7 +223,7 @@ class Label:
         told = np.minimum(noise.told[used], self.d * _divergence(h / (1.0 + h)))
         # numbers of equal shares of what a part may diverge by: of each direction's the whole ones
         grid = np.arange(1, N_BUDGETS + 2) / N_BUDGETS * told[:, None]
-        least = np.maximum(variance_at(grid, h), thin[used][:, None])
+        least = np.maximum(self._exact(variance_at(grid, h)), thin[used][:, None])
         ways = np.log((least + h) / (least + added * self.floor)) - math.log1p(h)
         each = 0.5 * np.maximum.accumulate(np.maximum(ways, 0.0), axis=1)
         best = each[:, :N_BUDGETS + 1].copy()

@@ -119,6 +119,8 @@ class ShareBound(Learner):
     def _prove(self, deadline):
         """Bound what a component saves over all boxes, by the noise that promises most; whether there is more."""
         shares = self.shares
+        if self.search is None and not self.known:  # learnt again, where time was left for other steps
+            return False
         if self.search is None:
             self.at = max(self.known, key=lambda one: one.value)
             self.known.remove(self.at)

@@ -40,8 +40,9 @@ def _on_floor(problem, solution, proved):
         found.append(f"on variance_floor: the variances of {which}{_smaller(problem, solution)}")
     if kind.free_form and not kind.shared and problem.n_features > MOST_COLUMNS_CLOSED and not proved:
         found.append(
-            f"covariance={kind.name!r} with more than two columns: the bound holds, but comes near the objective only "
-            f"of many rows in three or four columns, of clusters far apart; {Tied.name!r} and {Diagonal.name!r} can be proved"
+            f"covariance={kind.name!r} with more than two columns: the bound holds, but comes near the objective "
+            "only of many rows in three or four columns, of clusters far apart; "
+            f"{Tied.name!r} and {Diagonal.name!r} can be proved"
         )
     return found
 

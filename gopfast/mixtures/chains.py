@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner
-from gopfast.mixtures.marginal import MarginalBound, constant_beside
+from gopfast.mixtures.marginal import MarginalBound, constant_beside, in_floors
 from gopfast.mixtures.margins import SUMMED
 from gopfast.mixtures.pricing.chain_blocks import ChainBlock, Chains
 from gopfast.mixtures.tuning import (
@@ -66,13 +66,9 @@ class ChainsBound(Learner):
         self.meter, self.marginal = marginal, None
         if marginal is not None:
             self.marginal = MarginalBound(problem, family, solution, limit)
-        scale, used = np.sqrt(problem.variance_floor), problem.sample_weight > 0
-        center = problem.X[used].mean(axis=0)  # any will do
-        self.rows, weights = (problem.X[used] - center) / scale, problem.sample_weight[used]
-        state = family.parameters(solution)
+        self.rows, weights, means, covariances = in_floors(problem, family, solution)
         K = problem.n_components
-        self.chains = Chains(self.rows, weights, K, solution[:K], (state["means"] - center) / scale,
-                             state["covariances"] / np.outer(scale, scale))  # fmt: skip
+        self.chains = Chains(self.rows, weights, K, solution[:K], means, covariances)
         self.constant = constant_beside(problem, self.rows, self.chains.n_used)
         self.unit = family.n_statistics * (8 + family.n_statistics) / self.chains.work
         self.n_turns, self.width, self.best, self.blocks = 0, TURN_WIDEST, None, []

@@ -14,6 +14,7 @@ Theory: (I5) of docs/theory/many.md.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class MarginalBound(Learner):
 
     def __init__(self, problem, family, solution, limit):
         self.limit, self.lower, self.marginal = limit, -math.inf, None
-        found = [self._marginal(problem, family, solution, within) for within in (True, False)]
+        floored = in_floors(problem, family, solution)
+        found = [self._marginal(problem, solution, floored, within) for within in (True, False)]
         found = [one for one in found if one is not None]
         if found:
             self.marginal = max(found, key=lambda one: one.limit)
@@ -76,14 +78,9 @@ class MarginalBound(Learner):
         self.lower = max(self.lower, self.marginal.lower + self.constant)
         return more
 
-    def _marginal(self, problem, family, solution, within):
+    def _marginal(self, problem, solution, floored, within):
         """Return the bound of the marginal along the widest directions of components, or of all samples."""
-        K, scale = problem.n_components, np.sqrt(problem.variance_floor)
-        used = problem.sample_weight > 0
-        center = problem.X[used].mean(axis=0)  # any will do
-        X, weights = (problem.X[used] - center) / scale, problem.sample_weight[used]
-        state = family.parameters(solution)
-        means, matrices = (state["means"] - center) / scale, state["covariances"] / np.outer(scale, scale)
+        K, (X, weights, means, matrices) = problem.n_components, floored
         spread = np.einsum("k,kab->ab", solution[:K], matrices) if within else np.cov(X.T, aweights=weights)
         B = np.linalg.eigh(spread)[1][:, -N_DIRECTIONS:]
         rows = X @ B
@@ -101,6 +98,26 @@ class MarginalBound(Learner):
         bound = PricingBound(two, two.one_component(other), found, trace[-1])
         bound.rows = X
         return bound
+
+
+class Floored(NamedTuple):
+    """Rows (n, d) of positive weights (n,), about a center, and a solution's means (K, d) and covariances (K, d, d)."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    means: np.ndarray
+    covariances: np.ndarray
+
+
+def in_floors(problem, family, solution):
+    """Return samples and a solution in units of the roots of the columns' floors, in which the floor is I."""
+    scale, used = np.sqrt(problem.variance_floor), problem.sample_weight > 0
+    center = problem.X[used].mean(axis=0)  # any will do
+    state = family.parameters(solution)
+    return Floored(
+        (problem.X[used] - center) / scale, problem.sample_weight[used], (state["means"] - center) / scale,
+        state["covariances"] / np.outer(scale, scale),
+    )  # fmt: skip
 
 
 def constant_beside(problem, rows, n_directions=N_DIRECTIONS):

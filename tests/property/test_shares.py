@@ -166,10 +166,10 @@ def test_parts_are_no_thinner_and_no_further_than_is_said(seed):
                     told = np.log((values + noise.variance) / (floored * (1.0 + noise.variance)))
                 assert 0.5 * told.sum() + 1.5 * added <= lost + 1e-9 or not np.isfinite(told.sum())
             for u, way in enumerate(shares.ways):
-                y = way @ shares.z[:, own] - shares.where[0][k, u]
+                y = way @ shares.z[:, own] - shares.along[0][k, u]
                 mean, square = (y @ (weights * r)) / mass, (y * y) @ (weights * r) / mass
-                assert -shares.where[2][k, u, at] - 1e-9 <= mean <= shares.where[1][k, u, at] + 1e-9
-                assert square <= shares.where[3][k, u, at] * (1.0 + 1e-9)
+                assert -shares.along[2][k, u, at] - 1e-9 <= mean <= shares.along[1][k, u, at] + 1e-9
+                assert square <= shares.along[3][k, u, at] * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -206,7 +206,7 @@ def test_parts_diverge_by_no_more_than_is_said(seed):
     noise = label.noise(variance, n_smoothed)
     step = math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
     y = np.ascontiguousarray(label.x / step)
-    low = np.floor(y.min(axis=1)) - (1.0 + n_smoothed)
+    low = y.min(axis=1) - (1.0 + n_smoothed)
     sizes = (y.max(axis=1) - low).astype(np.intp) + 3 + n_smoothed
 
     def density(weights):

@@ -23,7 +23,7 @@ from gopfast.mixtures.families.axes import log_abs_det
 from gopfast.mixtures.families.scatter import least_within
 from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.shared.margins import SLICES_SLACK as SLACK, SUM
-from gopfast.mixtures.shared.sample_cells import entropy_of
+from gopfast.mixtures.shared.noise_grids import NoiseGrid, places_off, step_of
 from gopfast.mixtures.shared.slices import LOG_2_PI
 from gopfast.mixtures.shared.spectra import Spectra
 from gopfast.mixtures.shared.tuning import (
@@ -242,33 +242,24 @@ class Units:
 
     def noise(self, variance, n_smoothed, deadline=math.inf):
         """Return noise of about a variance, by grids around each label; None where they are too large, or too late."""
-        d, step = self.d, math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
-        grids, far, n_nodes = [], np.zeros(d), 0.0
-        for own in self.places:
-            y = np.ascontiguousarray(self.x[:, own] / step)
-            low = y.min(axis=1) - (1.0 + n_smoothed)
-            sizes = (y.max(axis=1) - low).astype(np.intp) + 3 + n_smoothed
-            n_nodes += float(np.prod(sizes.astype(float)))
-            grids.append((y, low, sizes))
-            far = np.maximum(far, np.abs(low) + sizes)
-        if n_nodes > min(MOST_NODES, NODES_A_SAMPLE * len(self.labels)):
+        d, step = self.d, step_of(variance, n_smoothed)
+        grids = [NoiseGrid.of(self.x[:, own], step, n_smoothed) for own in self.places]
+        if math.fsum(grid.n_nodes for grid in grids) > min(MOST_NODES, NODES_A_SAMPLE * len(self.labels)):
             return None
         spread, entropy, size = np.zeros(d), [], 0.0
-        for (y, low, sizes), own, share in zip(grids, self.places, self.shares, strict=True):
+        for grid, own, share in zip(grids, self.places, self.shares, strict=True):
             if time.monotonic() > deadline:
                 return None
-            found, magnitude, squares, _ = entropy_of(y, self.weights[own], low, sizes, n_smoothed, share * self.total)
+            found, magnitude, squares, _, _ = grid.entropy(self.weights[own], share * self.total)
             spread += squares
-            # of masses, and of the sum of as many terms
-            summed = 8.0 * (len(own) + float(np.prod(sizes.astype(float))) + 128.0) * ROUND
-            entropy.append(share * (found - summed * (1.0 + magnitude)))
+            entropy.append(share * found)
             size += share * magnitude
         added = spread / self.total * (1.0 + 4.0 * (len(self.labels) + 64) * ROUND) + 0.5 * n_smoothed + 1.0 / 12.0
         whole = self.within + np.diag(step * step * added * (1.0 + SUM))
         beside = np.abs(whole - np.diag(whole.diagonal())).sum(axis=1)
         least = max(float((whole.diagonal() + beside).max()) - 1.0, float(added.max()) * step * step)
         # samples are where the grids and the units have them
-        moved = 8 * ROUND * step * math.sqrt(float(np.square(far).sum())) * (1.0 + SLACK)
+        moved = places_off(np.max([grid.far for grid in grids], axis=0), step)
         least = least * (1.0 + SUM) + SUM + moved * (2.0 * math.sqrt(float(np.trace(whole))) + moved)
         normal = 0.5 * d * (1.0 + LOG_2_PI + math.log1p(least))
         lack = normal - math.fsum(entropy) - d * math.log(step) + SUM * (normal + size + d * abs(math.log(step)))

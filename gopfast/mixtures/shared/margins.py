@@ -12,7 +12,7 @@ SUM = 64 * ROUND
 # of a few operations | relative | thousands of u (R1), (T8)
 SIMPLICES_SLACK = 1e-12
 
-# [slices, factors, rough_covariances, gathered, noise, labels] Bounds in all directions, and of eigenvalues.
+# [slices, factors, rough_covariances, gathered, noise, noise_grids, labels] Bounds in all directions, of eigenvalues.
 
 # of what a few operations derive | relative | far above their rounding, which is some N u (R1), (T8)
 SLICES_SLACK = 1e-9

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gopfast.mixtures.families.axes import log_abs_det
-from gopfast.mixtures.shared.sample_cells import entropy_of
+from gopfast.mixtures.shared.noise_grids import NoiseGrid, places_off, step_of
 from gopfast.mixtures.shared.slices import LOG_2_PI
 from gopfast.mixtures.shares.margins import SLACK, SUM
 from gopfast.mixtures.shares.slabs import most_in_slabs
@@ -94,7 +94,7 @@ class Label:
             return
         self.B = (vectors / np.sqrt(values)).T
         self.x = np.ascontiguousarray(self.B @ apart)
-        self.log_det = log_abs_det(self.B)
+        self.log_det, self.extent = log_abs_det(self.B), np.ptp(self.x, axis=1)
         sizes = np.abs(self.B) @ (np.abs(z) + np.abs(self.mean)[:, None])
         norms = np.sqrt(np.square(sizes).sum(axis=0))
         # samples as they are, from where they are taken to be, in the label's units
@@ -152,20 +152,15 @@ class Label:
 
     def n_nodes(self, variance, n_smoothed):
         """Return about the corners of the grid of such noise."""
-        step = math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
-        return float(np.prod(np.ptp(self.x, axis=1) / step + 5.0 + 2.0 * n_smoothed))
+        return float(np.prod(self.extent / step_of(variance, n_smoothed) + 5.0 + 2.0 * n_smoothed))
 
     def noise(self, variance, n_smoothed):
         """Return `Noise` of about a variance, by a grid; None where samples are too far off for it."""
-        d, x = self.d, self.x
-        step = math.sqrt(variance / (0.25 + 0.5 * n_smoothed))
-        y = np.ascontiguousarray(x / step)
-        low = np.floor(y.min(axis=1)) - (1.0 + n_smoothed)
-        sizes = (y.max(axis=1) - low).astype(np.intp) + 3 + n_smoothed
-        n_nodes = float(np.prod(sizes.astype(float)))
+        d, step = self.d, step_of(variance, n_smoothed)
+        grid = NoiseGrid.of(self.x, step, n_smoothed)
         # a half of a step's square at a corner, a half for each time, and evenly over a step
         largest = step * step * (0.25 + 0.5 * n_smoothed + 1.0 / 12.0) * (1.0 + SLACK)
-        at = [step * (low[j] + np.arange(sizes[j])) for j in range(d)]
+        at = [step * (low + np.arange(size)) for low, size in zip(grid.low, grid.sizes, strict=True)]
         squares = [(np.square(one) + step * step / 12.0) / (2.0 * (1.0 + largest)) for one in at]
         others = np.zeros(1)
         for one in squares[1:]:
@@ -173,15 +168,12 @@ class Label:
         # a corner's log density, less that of the normal distribution
         constant = 0.5 * d * (LOG_2_PI + math.log1p(largest)) - d * math.log(step)
         found_at = np.zeros(N_BINS)
-        entropy, size, _, highest = entropy_of(
-            y, self.weights, low, sizes, n_smoothed, self.total, others, squares[0] + constant, found_at,
-            LEAST_EXCESS, N_EACH_NAT,
-        )  # fmt: skip
-        self.n_terms += int(n_nodes) * n_smoothed
-        rounding = 8.0 * (self.n + n_nodes + 128.0) * ROUND
-        entropy -= rounding * (1.0 + size)
+        entropy, size, _, highest, slip = grid.entropy(
+            self.weights, self.total, others, squares[0] + constant, found_at, LEAST_EXCESS, N_EACH_NAT
+        )
+        self.n_terms += int(grid.n_nodes) * n_smoothed
         # places in the grid, and samples, are off by so much
-        moved = self.off + 8 * ROUND * step * math.sqrt(float(np.square(np.abs(low) + sizes).sum())) * (1.0 + SLACK)
+        moved = self.off + places_off(grid.far, step)
         if not moved < math.sqrt(variance):
             return None
         normal = 0.5 * d * (1.0 + LOG_2_PI + math.log1p(largest))
@@ -195,7 +187,7 @@ class Label:
         filled = np.cumsum(masses)
         parts = np.maximum(PARTS, PARTS[1])
         excess = np.interp(parts, filled / filled[-1], sums / filled[-1]) / parts
-        excess += (rounding + SUM) * (1.0 + np.abs(edges).max()) / parts
+        excess += (slip + SUM) * (1.0 + np.abs(edges).max()) / parts
         told = np.where(PARTS > 0.0, excess - np.log(parts), math.inf) + beside
         return Noise(largest, lack, np.maximum(told, 0.0))
 
@@ -206,35 +198,29 @@ class Label:
 
     def lost(self, noise, added):
         """
-        Return what parts lose by noise at most (P,), in nats per unit of their weight.
+        Return what parts lose by noise at most (Q, P), in nats per unit of their weight.
 
         Parameters
         ----------
         noise : Noise
-        added : float
-            This part of the floor is added to their covariance.
+        added : sequence of Q floats
+            These parts of the floor are added to their covariance.
         """
         thin, h = self.thinnest(noise), noise.variance
-        if not added > 0.0:
-            used = thin > 0.0
-        else:
-            used = np.ones(len(thin), dtype=bool)
-        found = np.full(len(thin), math.inf)
-        told = np.minimum(noise.told[used], self.d * _divergence(h / (1.0 + h)))
+        told = np.minimum(noise.told, self.d * _divergence(h / (1.0 + h)))
         # numbers of equal shares of what a part may diverge by: of each direction's the whole ones
         grid = np.arange(1, N_BUDGETS + 2) / N_BUDGETS * told[:, None]
-        least = np.maximum(self._exact(variance_at(grid, h)), thin[used][:, None])
-        ways = np.log((least + h) / (least + added * self.floor)) - math.log1p(h)
-        each = 0.5 * np.maximum.accumulate(np.maximum(ways, 0.0), axis=1)
-        best = each[:, :N_BUDGETS + 1].copy()
-        for _ in range(self.d - 1):
-            sums = best.copy()
-            for first in range(N_BUDGETS + 1):
-                part = best[:, first:first + 1] + each[:, :N_BUDGETS + 1 - first]
-                np.maximum(sums[:, first:], part, out=sums[:, first:])
-            best = sums
-        found[used] = best[:, -1] * (1.0 + SLACK) + SUM + 0.5 * self.d * added
-        return np.maximum.accumulate(found[::-1])[::-1]
+        least = np.maximum(self._exact(variance_at(grid, h)), thin[:, None])
+        found = np.full((len(added), len(thin)), math.inf)
+        for part, lost in zip(added, found, strict=True):
+            used = (thin > 0.0) | (part > 0.0)
+            ways = np.log((least[used] + h) / (least[used] + part * self.floor)) - math.log1p(h)
+            each = 0.5 * np.maximum.accumulate(np.maximum(ways, 0.0), axis=1)
+            best = each
+            for _ in range(self.d - 1):
+                best = _most_together(best, each)
+            lost[used] = best[:, -1] * (1.0 + SLACK) + SUM + 0.5 * self.d * part
+        return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
 
     def along(self, ways):
         """
@@ -278,6 +264,14 @@ class Label:
                     values = np.maximum(low * low + tilt * low, high * high + tilt * high)
                     tilted[i, side, k] = _most(values, mass)
         return places, tilted, displaced, roots
+
+
+def _most_together(first, second):
+    """Return the most of sums of one of each (m, n), the places of which add up to no more than that of the sum."""
+    found, n = first.copy(), first.shape[1]
+    for at in range(n):
+        np.maximum(found[:, at:], first[:, at, None] + second[:, : n - at], out=found[:, at:])
+    return found
 
 
 def _most(values, masses):

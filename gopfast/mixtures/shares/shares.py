@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from gopfast.mixtures.learning.learner import Learner, end_of_step
-from gopfast.mixtures.marginal import constant_beside
+from gopfast.mixtures.marginal import constant_beside, in_floors
 from gopfast.mixtures.shared.slices import LOG_2_PI
 from gopfast.mixtures.shares.box_search import BoxSearch, best_price
 from gopfast.mixtures.shares.margins import SLACK, SUM
@@ -128,7 +128,7 @@ class ShareBound(Learner):
             self.search = BoxSearch(self.at.boxes, self.at.price, close)
         search, before = self.search, self.search.n_boxes
         more = search.run(deadline)
-        shares.n_terms += search.n_boxes - before
+        shares.n_looked_at += search.n_boxes - before
         self.lower = max(self.lower, shares.proved(self.at.noises, search.most))
         if more:
             return True
@@ -153,7 +153,7 @@ class Promise:
     def guess(self, shares, where):
         """Look at some lists of parts, `where` among them."""
         self.price, excess, n_terms = best_price(self.boxes, where)
-        shares.n_terms += n_terms
+        shares.n_looked_at += n_terms
         self.value = shares.value(self.noises, excess)
 
 
@@ -168,27 +168,32 @@ class Shares:
     """
 
     def __init__(self, problem, family, solution):
-        used = problem.sample_weight > 0
-        scale, center = np.sqrt(problem.variance_floor), problem.X[used].mean(axis=0)
-        rows = (problem.X[used] - center) / scale
-        self.weights, self.n_terms = problem.sample_weight[used], 0
+        rows, self.weights, means, covariances = in_floors(problem, family, solution)
         self.z, (self.n, self.d) = np.ascontiguousarray(rows.T), rows.shape
-        self.total = math.fsum(self.weights)
+        self.total, self.n_looked_at = math.fsum(self.weights), 0  # lists of parts, and boxes
         self.constant = constant_beside(problem, rows, self.d)
-        state = family.parameters(solution)
-        means, covariances = (state["means"] - center) / scale, state["covariances"] / np.outer(scale, scale)
         cost = []
-        for k in range(problem.n_components):
-            if not solution[k] > 0.0:
+        for weight, mean, covariance in zip(solution, means, covariances, strict=False):
+            if not weight > 0.0:
                 continue
-            root = np.linalg.cholesky(covariances[k])
-            apart = np.linalg.solve(root, self.z - means[k][:, None])
-            cost.append(0.5 * np.square(apart).sum(axis=0) + np.log(root.diagonal()).sum() - math.log(solution[k]))
+            root = np.linalg.cholesky(covariance)
+            apart = np.linalg.solve(root, self.z - mean[:, None])
+            cost.append(0.5 * np.square(apart).sum(axis=0) + np.log(root.diagonal()).sum() - math.log(weight))
         own = np.argmin(cost, axis=0)
         self.places = [np.flatnonzero(own == k) for k in range(len(cost))]
         self.places = [place for place in self.places if len(place) > self.d]
         self.K = len(self.places) if sum(map(len, self.places)) == self.n else 0
-        self.labels, self.is_ready = [], False
+        self.labels = []
+
+    @property
+    def is_ready(self):
+        """Whether all labels are taken."""
+        return len(self.labels) == self.K
+
+    @property
+    def n_terms(self):
+        """Terms so far."""
+        return self.n_looked_at + sum(label.n_terms for label in self.labels)
 
     def take_label(self, deadline=math.inf):
         """Take the next label; whether that is possible."""
@@ -196,16 +201,14 @@ class Shares:
         label = Label(np.ascontiguousarray(self.z[:, place]), self.weights[place], 4.0 * ROUND, deadline)
         if label.is_flat:
             return False
-        self.n_terms += label.n_terms
         self.labels.append(label)
-        if len(self.labels) == self.K:
+        if self.is_ready:
             self._together()
         return True
 
     def _together(self):
         """Look at what lies between labels."""
         labels, K = self.labels, self.K
-        self.is_ready = True
         self.shares = np.array([label.total for label in labels]) / self.total
         scales = math.fsum(self.shares * [label.log_det for label in labels])
         entropy = -math.fsum(self.shares * np.log(self.shares))
@@ -214,17 +217,12 @@ class Shares:
             [np.linalg.norm(b.B @ np.linalg.inv(a.B), 2) ** 2 * (1.0 + 1e-6) for b in labels] for a in labels
         ])
         self.ways, pairs = self._ways()
-        places, high, low, wide = [], [], [], []
-        tables = []
-        for label in labels:
-            place, tilted, displaced, roots = label.along(self.ways)
-            places.append(place)
-            high.append(displaced[:, 0])
-            low.append(displaced[:, 1])
-            wide.append(tilted[:, 0, 0])
-            tables.append((tilted, displaced, roots))
-        self.where = [np.ascontiguousarray(np.array(one)) for one in (places, high, low, wide)]
-        self.moved, self.spread, self.pair, self.pair_ways = self._displaced(tables, pairs)
+        told = [label.along(self.ways) for label in labels]
+        places, tilted, displaced, roots = map(np.array, zip(*told, strict=True))
+        # of each label along each direction: its place, and up, down and second moments of its parts
+        found = (places, displaced[:, :, 0], displaced[:, :, 1], tilted[:, :, 0, 0])
+        self.along = [np.ascontiguousarray(one) for one in found]
+        self.moved, self.spread, self.pair, self.pair_ways = self._displaced(tilted, displaced, roots, pairs)
         self.trees = np.array(trees(K), dtype=np.intp).reshape(-1, K - 1, 2)
         self.floors = np.square(self.ways).sum(axis=1) * (1.0 + SLACK)
 
@@ -248,36 +246,34 @@ class Shares:
         norms = np.sqrt(np.einsum("ij,jk,ik->i", ways, whole, ways))
         return ways / np.where(norms > 0.0, norms, 1.0)[:, None], pairs
 
-    def _displaced(self, tables, pairs):
+    def _displaced(self, tilted, displaced, roots, pairs):
         """Return how far parts of two labels are displaced towards each other, and their variance where they are."""
         K, P, R = self.K, len(PARTS), 3
         moved, spread = np.zeros((len(pairs), 2, R, P)), np.zeros((len(pairs), 2, R, P, N_MOVED + 1))
         number, ways = np.zeros((K, K), dtype=np.intp), np.zeros((len(pairs), R), dtype=np.intp)
-        places = self.where[0]
+        places = self.along[0]
         for p, ((a, b), own) in enumerate(pairs.items()):
             number[a, b] = number[b, a] = p
             ways[p] = own
             for r, u in enumerate(own):
                 up = 0 if places[b, u] > places[a, u] else 1
                 for side, (k, way) in enumerate(((a, up), (b, 1 - up))):
-                    tilted, displaced, roots = tables[k]
-                    far, told = displaced[u, way], tilted[u, way]
+                    far, told, root = displaced[k, u, way], tilted[k, u, way], roots[k, u]
                     moved[p, side, r] = far
                     spread[p, side, r, :, 0] = told[0]
                     for i in range(N_MOVED):
                         left = far * (i / N_MOVED) * (1.0 - SLACK)
-                        most = np.min(told - np.outer(SLOPES, left) * roots[u], axis=0)
-                        most += SLACK * (told[-1] + SLOPES[-1] * left * roots[u])
+                        most = np.min(told - np.outer(SLOPES, left) * root, axis=0)
+                        most += SLACK * (told[-1] + SLOPES[-1] * left * root)
                         spread[p, side, r, :, i + 1] = np.maximum(most - left * left, 0.0)
         return moved, spread, number, ways
 
     def noises(self, variance):
         """Return the noise of each label, in grids as fine for all as are not too large; None where there are none."""
-        before, labels = sum(label.n_terms for label in self.labels), self.labels
         for n_smoothed in N_SMOOTHED:
-            if max(label.n_nodes(variance, n_smoothed) for label in labels) * (2 + n_smoothed) <= MOST_NODES / self.K:
-                found = [label.noise(variance, n_smoothed) for label in labels]
-                self.n_terms += sum(label.n_terms for label in labels) - before
+            n_nodes = max(label.n_nodes(variance, n_smoothed) for label in self.labels)
+            if n_nodes * (2 + n_smoothed) <= MOST_NODES / self.K:
+                found = [label.noise(variance, n_smoothed) for label in self.labels]
                 return None if any(one is None for one in found) else found
         return None
 
@@ -288,12 +284,12 @@ class Shares:
     def boxes(self, noises):
         """Return the tables of parts."""
         labels = self.labels
-        places, high, low, wide = self.where
-        lost = [[label.lost(one, added) for label, one in zip(labels, noises, strict=True)] for added in ADDED]
+        places, high, low, wide = self.along
+        lost = np.stack([label.lost(one, ADDED) for label, one in zip(labels, noises, strict=True)], axis=1)
         thin = [label.thinnest(one) for label, one in zip(labels, noises, strict=True)]
         return ShareBoxes(
             SimpleNamespace(
-                shares=self.shares, parts=PARTS, lost=np.array(lost), thin=np.array(thin), ratio=self.ratio,
+                shares=self.shares, parts=PARTS, lost=lost, thin=np.array(thin), ratio=self.ratio,
                 places=places, high=high, low=low, wide=wide,
                 noise=noises[0].variance, floor_of=np.array([label.floor for label in labels]),
                 added=np.array(ADDED), floors=self.floors, pair=self.pair, pair_ways=self.pair_ways, moved=self.moved,
@@ -308,7 +304,7 @@ class Shares:
 
     def proved(self, noises, excess):
         """Return what noises prove, in nats, rounded down."""
-        size = abs(self.height) + sum(map(abs, self.ratio.diagonal())) + self.K * abs(excess) + 64.0
+        size = abs(self.height) + self.K * (abs(excess) + 1.0) + 64.0
         value = math.fsum([self.height, -self.lack(noises), -self.K * excess, -SLACK * size])
         return self.constant + self.total * value - SUM * self.total * abs(value)
 

@@ -129,6 +129,8 @@ cdef class ShareBoxes:
         cdef real wh[MOST_LABELS]
         cdef real Tl = 0.0, Th = 0.0, paid = 0.0, least = INFINITY, beside, most, own, part, one, best = INFINITY
         cdef real width[MOST_DIRECTIONS]
+        cdef real x0[MOST_NODES][MOST_DIRECTIONS]
+        cdef real x1[MOST_NODES][MOST_DIRECTIONS]
         cdef real alone = INFINITY, helped = INFINITY, price = self.price
         for a in range(K):
             ql[a], qh[a] = self.shares[a] * self.parts[low[a]], self.shares[a] * self.parts[high[a]]
@@ -176,6 +178,9 @@ cdef class ShareBoxes:
                 part += wl[a] * self.wide[a, u, low[a]]
                 most = max(most, self.wide[a, u, low[a]])
             width[u] = min(one, part + max(beside, 0.0) * most)
+            for a in range(K):
+                x0[a][u] = self.places[a, u] - self.low[a, u, low[a]]
+                x1[a][u] = self.places[a, u] + self.high[a, u, low[a]]
         one = 0.0
         for q in range(self.added.shape[0]):
             one = max(one, self.added[q])
@@ -185,11 +190,11 @@ cdef class ShareBoxes:
             if t > 0 and u == at[0]:
                 continue
             if alone < INFINITY:
-                part = alone + self.by_tree(u, low, ql, qh, wl, wh, Tl, Th, width, 0.0)
+                part = alone + self.by_tree(u, low, ql, qh, wh, Tl, Th, width, 0.0, x0, x1)
                 if part < best:
                     best, first = part, u
             if helped < alone:
-                part = helped + self.by_tree(u, low, ql, qh, wl, wh, Tl, Th, width, one)
+                part = helped + self.by_tree(u, low, ql, qh, wh, Tl, Th, width, one, x0, x1)
                 if part < best:
                     best, first = part, u
             if best - price <= enough:
@@ -230,25 +235,22 @@ cdef class ShareBoxes:
         return own
 
     cdef real by_tree(
-        self, index t, const index *low, const real *ql, const real *qh, const real *wl, const real *wh, real Tl,
-        real Th, const real *width, real added,
+        self, index t, const index *low, const real *ql, const real *qh, const real *wh, real Tl, real Th,
+        const real *width, real added, real (*x0)[MOST_DIRECTIONS], real (*x1)[MOST_DIRECTIONS],
     ) noexcept nogil:
-        """What labels' shares save by their entropy, less what lies between them costs, merged as tree t has it."""
-        cdef int K = self.K, a, j, n = 0, first, second
+        """What labels' shares save by their entropy, less what lies between them costs, merged as tree t has it.
+
+        IN/OUT x0, x1: between which the means of labels' parts are along the directions, then of those that are merged.
+        """
+        cdef int K = self.K, a, j, n = K, first, second
         cdef index U = self.floors.shape[0], u
         cdef index masks[MOST_NODES]
         cdef real al[MOST_NODES]
         cdef real ah[MOST_NODES]
-        cdef real x0[MOST_NODES][MOST_DIRECTIONS]
-        cdef real x1[MOST_NODES][MOST_DIRECTIONS]
         cdef real den[MOST_DIRECTIONS]
         cdef real ol, oh, w, bl, bh, gap, far, beta, found = 0.0, logs = 0.0
         for a in range(K):
             masks[a], al[a], ah[a] = 1 << a, ql[a], qh[a]
-            for u in range(U):
-                x0[a][u] = self.places[a, u] - self.low[a, u, low[a]]
-                x1[a][u] = self.places[a, u] + self.high[a, u, low[a]]
-        n = K
         for u in range(U):
             den[u] = added * self.floors[u]
         for j in range(K - 1):

@@ -8,6 +8,7 @@ Run: python bench/fuzz.py --seconds 3600 --seed 0 [--kinds boxes,searches,negati
 """
 
 import argparse
+import functools
 import itertools
 import multiprocessing
 import resource
@@ -16,17 +17,21 @@ import time
 import traceback
 import warnings
 
-from fuzzing import boxes, generator, proving, report, searches
+from fuzzing import boxes, everyday, generator, proving, report, searches
 
 from gopfast.errors import InputError
 
-KINDS = ("boxes", "searches", "negative", "proofs")
+KINDS = ("boxes", "searches", "negative", "proofs", "everyday")
 # Shares of the time; boxes are cheap.
-SHARES = {"boxes": 0.5, "searches": 0.25, "negative": 0.15, "proofs": 0.1}
+SHARES = {"boxes": 0.4, "searches": 0.2, "negative": 0.15, "proofs": 0.1, "everyday": 0.15}
 HANGS = 60.0  # seconds without a result after which a case counts as hanging
 MEMORY = 8 * 2**30
 # Cases of a family between two looks at the clock.
-TURN = {"boxes": 10, "searches": 1, "negative": 2, "proofs": 1}
+TURN = {"boxes": 10, "searches": 1, "negative": 2, "proofs": 1, "everyday": 1}
+# What there are cases of.
+DRAWN = {
+    *itertools.product(KINDS[:-1], generator.NAMES), *itertools.product(("everyday",), everyday.KINDS),
+}  # fmt: skip
 
 
 def case(kind, family, seed):
@@ -37,6 +42,8 @@ def case(kind, family, seed):
             return "ok", (tried, None)
         if kind == "proofs":
             return "ok", proving.run(family, seed)[0]
+        if kind == "everyday":
+            return "ok", everyday.run(family, seed)[0]
         (tried, status), _ = searches.run(kind, family, seed)
         return "ok", (tried, status)
     except InputError as error:
@@ -89,11 +96,12 @@ def fuzz(kinds, families, seconds, seed):
     """Cases of all kinds and families in turn, each kind for its share of the time; the Tally."""
     tally, worker, began = report.Tally(), Worker(), time.monotonic()
     spent = dict.fromkeys(kinds, 0.0)
-    upcoming = {kind: itertools.cycle(families) for kind in kinds}
-    reached = dict.fromkeys(itertools.product(kinds, families), 1_000_000 * seed)
+    of_kind = {kind: [family for family in families if (kind, family) in DRAWN] for kind in kinds}
+    upcoming = {kind: itertools.cycle(found) for kind, found in of_kind.items() if found}
+    reached = {(kind, family): 1_000_000 * seed for kind in upcoming for family in of_kind[kind]}
     while time.monotonic() - began < seconds:
         # the kind that has had least of its share
-        kind = min(kinds, key=lambda kind: spent[kind] / SHARES[kind])
+        kind = min(upcoming, key=lambda kind: spent[kind] / SHARES[kind])
         family, started = next(upcoming[kind]), time.monotonic()
         for _ in range(TURN[kind]):
             at = reached[kind, family]
@@ -110,7 +118,7 @@ def show(which):
     """Run one case here, and print its problem and what became of it."""
     kind, family, seed = which.split(":")
     outcome, detail = case(kind, family, int(seed))
-    problem = generator.drawn(kind, family, int(seed))
+    problem = (everyday.problem if kind == "everyday" else functools.partial(generator.drawn, kind))(family, int(seed))
     print(problem)
     for name in ("X", "y", "sample_weight", "variance_floor", "noise_variance", "prior_variance_bounds", "categories"):
         value = getattr(problem, name, None)
@@ -125,7 +133,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--families", default=",".join(generator.NAMES))
+    parser.add_argument("--families", default=",".join(dict.fromkeys((*generator.NAMES, *everyday.KINDS))))
     parser.add_argument("--output", default=str(report.ROOT / "bench" / "results" / "fuzz.md"))
     parser.add_argument("--only", metavar="KIND:FAMILY:SEED", help="run and show one case")
     arguments = parser.parse_args()
@@ -136,6 +144,7 @@ def main():
     report.write(arguments.output, tally, time.monotonic() - started, arguments.seed)
     print(tally.table())
     print(tally.status_table())
+    print(tally.part_table())
     return any(tally.failures.values())
 
 

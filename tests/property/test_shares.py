@@ -266,8 +266,35 @@ def test_boxes_leave_out_no_parts(seed):
     assert other.most == search.most
 
 
+@pytest.mark.parametrize("K", (2, 3, 4, 5))
+def test_a_box_says_no_less_than_lists_of_parts_in_it(K):
+    rng, shares = np.random.default_rng(50 + K), None
+    while shares is None:
+        shares = shares_of(rng, 2000, 3, K)
+    boxes = shares.boxes(shares.noises(0.1))
+    take_price(boxes, 0.2)
+    ends = np.sort(rng.integers(0, LAST + 1, (2, 300, K)), axis=0)
+    ends[1] = np.where(rng.random((300, K)) < 0.5, np.minimum(ends[0] + 5, LAST), ends[1])
+    said = boxes.most(ends[0], ends[1])
+    for _ in range(20):
+        inside = ends[0] + (rng.random((300, K)) * (ends[1] - ends[0] + 1)).astype(np.intp)
+        assert (said >= boxes.most(inside, inside) - 1e-9).all()
+
+
+def test_all_trees_are_tried_wherever_a_list_is_among_others():
+    rng, shares = np.random.default_rng(7), None
+    while shares is None:
+        shares = shares_of(rng, 2000, 3, 4)
+    boxes = shares.boxes(shares.noises(0.1))
+    take_price(boxes, 0.2)
+    points, m = rng.integers(0, LAST + 1, (40, 4)), len(trees(4))
+    each = [boxes.most(points, points, -np.inf, np.full(40, tree), 1) for tree in range(m)]
+    for n_tried in (m, m + 1, 10 * m - 1):
+        assert (boxes.most(points, points, n_tried=n_tried) == np.min(each, axis=0)).all()
+
+
 def test_trees_of_labels():
-    assert [len(trees(n)) for n in (2, 3, 4)] == [1, 3, 15]
+    assert [len(trees(n)) for n in (2, 3, 4, 5)] == [1, 3, 15, 105]
     for tree in trees(4):
         assert tree[-1][0] | tree[-1][1] == 15
         assert all(not a & b for a, b in tree)

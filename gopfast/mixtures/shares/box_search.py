@@ -4,6 +4,7 @@ Branch and bound over boxes of parts: what a component can save beyond its price
 Theory: (OL5) of docs/theory/shares.md.
 """
 
+import itertools
 import math
 import time
 
@@ -15,8 +16,10 @@ from gopfast.mixtures.shares.tuning import (
     CLOSE,
     LEAST_CLOSE,
     MOST_BOXES,
+    MOST_LOOKED_AT,
     MOST_TRIED,
     MOVES,
+    N_FINER,
     N_LOOKED_AT,
     N_POINTS,
     N_PRICES,
@@ -101,20 +104,26 @@ class BoxSearch:
 
     def _look(self, points):
         """Look at lists of parts."""
-        values = self.boxes.most(points, points)
+        values = _saved(self.boxes, points)
         if values.max() > self.attained:
             self.attained, self.where = float(values.max()), points[values.argmax()][None]
 
     def _divide(self, chosen):
         """Divide these boxes, and forget the others."""
         low, high, tree = self.low[chosen], self.high[chosen], self.tree[chosen]
-        width = (PARTS[high] - PARTS[low]) * self.shares + 1e-3 * (high - low) / len(PARTS)
+        # by roots of masses, as what small ones save is more than in proportion
+        width = (np.sqrt(PARTS[high]) - np.sqrt(PARTS[low])) * np.sqrt(self.shares) + 1e-6 * (high - low)
         side, rows = np.where(high - low > 1, width, -1.0).argmax(axis=1), np.arange(len(low))
         middle = (low[rows, side] + high[rows, side]) // 2
         below, above = high.copy(), low.copy()
         below[rows, side] = above[rows, side] = middle
         self.low, self.high = np.concatenate([low, above]), np.concatenate([below, high])
         self.tree = np.concatenate([tree, tree])
+
+
+def _saved(boxes, points):
+    """Return what lists of parts (m, K) save at most, (m,), each by some of the trees."""
+    return boxes.most(points, points, n_tried=MOST_LOOKED_AT)
 
 
 def take_price(boxes, price):
@@ -135,7 +144,7 @@ def take_price(boxes, price):
     boxes.take_price(price, np.ascontiguousarray(alone), np.ascontiguousarray(np.stack(levels, axis=2)))
 
 
-def best_price(boxes, beside=()):
+def best_price(boxes, beside=(), enough=0.0):
     """
     Return the price at which a component saves least beyond it, about, by some lists of parts.
 
@@ -144,6 +153,8 @@ def best_price(boxes, beside=()):
     boxes : ShareBoxes
     beside : sequence of ndarray, shape (m, K)
         Lists that are among them.
+    enough : float
+        What is saved beyond a price of which no better one is looked for between others, in nats per unit of weight.
 
     Returns
     -------
@@ -151,20 +162,48 @@ def best_price(boxes, beside=()):
         In nats per unit of weight.
     n_terms : int
     """
-    shares = boxes.tables.shares
-    rng, best, last, K, n_terms = np.random.default_rng(0), None, len(PARTS) - 1, len(shares), 0
-    always = np.concatenate([last * np.eye(K, dtype=np.intp), *beside])
-    points = np.concatenate([always, rng.integers(0, last + 1, (N_POINTS, K))])
-    for price in shares.min() * np.geomspace(*PRICES, N_PRICES):
-        take_price(boxes, price)
+    lists, (least, most) = Lists(boxes, beside), boxes.tables.shares.min() * np.array(PRICES)
+    ratio = (most / least) ** (1.0 / (N_PRICES - 1))
+    excess = {price: lists.excess(price) for price in least * ratio ** np.arange(N_PRICES)}
+    for _ in range(N_FINER):
+        best, ratio = min(excess, key=excess.get), math.sqrt(ratio)
+        if excess[best] <= enough:
+            break
+        excess |= {price: lists.excess(price) for price in (best / ratio, best * ratio)}
+    best = min(excess, key=excess.get)
+    return best, excess[best], lists.n_terms
+
+
+class Lists:
+    """
+    Lists of parts by which prices are compared: those of which more is saved stay, and are moved.
+
+    Parameters
+    ----------
+    boxes, beside
+        As of `best_price`.
+    """
+
+    def __init__(self, boxes, beside):
+        self.boxes, self.rng, self.n_terms = boxes, np.random.default_rng(0), 0
+        self.K, self.last = len(boxes.tables.shares), len(PARTS) - 1
+        whole = [bits for bits in itertools.product((0, 1), repeat=self.K) if any(bits)]  # all of some labels
+        self.always = np.concatenate([self.last * np.array(whole, dtype=np.intp), *beside])
+        self.points = self._drawn(N_POINTS)
+
+    def _drawn(self, n):
+        """Return those that are always there, and n others."""
+        return np.concatenate([self.always, self.rng.integers(0, self.last + 1, (n, self.K))])
+
+    def excess(self, price):
+        """Return what a component saves beyond a price, about."""
+        take_price(self.boxes, price)
+        points = self.points
         for reach in MOVES:
-            order = np.argsort(-boxes.most(points, points))
+            order = np.argsort(-_saved(self.boxes, points))
             moved = np.repeat(points[order[: N_POINTS // 20]], 5, axis=0)
-            moved = np.clip(moved + rng.integers(-reach, reach + 1, moved.shape), 0, last)
-            n_terms += len(points)
+            moved = np.clip(moved + self.rng.integers(-reach, reach + 1, moved.shape), 0, self.last)
+            self.n_terms += len(points)
             points = np.concatenate([points[order[: N_POINTS // 2]], moved])
-        excess = float(boxes.most(points, points).max())
-        if best is None or excess < best[1]:
-            best = price, excess
-        points = np.concatenate([points, always, rng.integers(0, last + 1, (N_POINTS // 4, K))])
-    return *best, n_terms
+        self.points = np.concatenate([points, self._drawn(N_POINTS // 4)])
+        return float(_saved(self.boxes, points).max())

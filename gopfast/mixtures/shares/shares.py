@@ -70,6 +70,7 @@ class ShareBound(Learner):
         # noises smaller and smaller, then from the first one larger and larger
         self.tried, self.in_vain = [list(SMALLER), list(LARGER)], 0
         self.known, self.n_proofs, self.where = [], 0, []  # what noises promise, and lists of parts that were the worst
+        self.proved = -math.inf  # per unit of weight
 
     def step(self, deadline):
         """Take the next label, or the next noise, or at last divide boxes; whether there are more."""
@@ -135,13 +136,17 @@ class ShareBound(Learner):
         self.n_proofs += 1
         self.where.append(search.where)
         self.search = None
-        proved = shares.value(self.at.noises, search.most)
-        # other noises that promise more, also where this one does least
-        self.known = sorted((one for one in self.known if one.value > proved), key=lambda one: -one.value)[:N_AGAIN]
-        for one in self.known:
+        self.proved = max(self.proved, shares.value(self.at.noises, search.most))
+        # noises that promise more, this one at another price among them, also where this one does least
+        promising = sorted(self._promising([self.at, *self.known]), key=lambda one: -one.value)[:N_AGAIN]
+        for one in promising:
             one.guess(shares, self.where)
-        self.known = [one for one in self.known if one.value > proved]
+        self.known = self._promising(promising)
         return self.n_proofs < MOST_PROOFS and bool(self.known)
+
+    def _promising(self, noises):
+        """Return those that promise more than is proved, and than boxes that end early lose."""
+        return [one for one in noises if one.value > self.proved + 2.0 * CLOSE * self.shares.lack(one.noises)]
 
 
 class Promise:
@@ -152,7 +157,8 @@ class Promise:
 
     def guess(self, shares, where):
         """Look at some lists of parts, `where` among them."""
-        self.price, excess, n_terms = best_price(self.boxes, where)
+        enough = CLOSE * shares.lack(self.noises) / shares.K
+        self.price, excess, n_terms = best_price(self.boxes, where, enough)
         shares.n_looked_at += n_terms
         self.value = shares.value(self.noises, excess)
 

@@ -7,7 +7,7 @@ FEWEST = 1_000
 # up to which there is | columns | [3, 5] | docs/notebook/shares.md
 MOST_COLUMNS = 4
 # the same | components | [2, 5] | argument: trees of five labels are 105
-MOST_LABELS = 4
+MOST_LABELS = 5
 # of noise, one after the other, while they promise more | units of the covariance within labels | (0, inf) |
 # docs/notebook/shares.md
 SMALLER = (0.035, 0.022, 0.014, 0.009, 0.006, 0.004)
@@ -83,8 +83,8 @@ SLOPES = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0)
 
 # [shares, box_search] Boxes of parts.
 
-# of what entropies lack: boxes end at so much more than is attained | part | (0, 1) | not measured
-CLOSE = 0.1
+# of what entropies lack: boxes end at so much more than is attained | part | (0, 1) | docs/notebook/shares.md
+CLOSE = 0.03
 
 # [box_search] The search of boxes, and of prices.
 
@@ -96,6 +96,8 @@ MOST_BOXES = 3_000_000
 AT_A_TIME = 20_000
 # trees of labels of a box | trees | [1, inf) | docs/notebook/shares.md
 MOST_TRIED = 4
+# the same of a list of parts | trees | [1, inf) | argument: all of four labels
+MOST_LOOKED_AT = 15
 # middles of boxes that are looked at in a round | lists of parts | [1, inf) | not measured
 N_LOOKED_AT = 200
 # lists of parts by which a price is chosen | lists | [20, inf) | not measured
@@ -106,3 +108,5 @@ MOVES = (60, 20, 7, 2)
 PRICES = (0.3, 2.4)
 # between them, in equal ratios | prices | [2, inf) | not measured
 N_PRICES = 6
+# times that two more are looked at, nearer and nearer to the best one | times | [0, inf) | docs/notebook/shares.md
+N_FINER = 3

@@ -17,11 +17,11 @@ cdef enum:
     MOST_DIRECTIONS = 64
 
 
-cdef inline real entropy(real w) noexcept nogil:
-    """That of two shares w and 1 - w, in nats."""
-    if w <= 0.0 or w >= 1.0:
+cdef inline real mixing(real a, real b) noexcept nogil:
+    """Two masses' sum times the entropy of their shares of it, in nats; it increases in both."""
+    if not (a > 0.0 and b > 0.0):
         return 0.0
-    return -w * log(w) - (1.0 - w) * log1p(-w)
+    return a * log1p(b / a) + b * log1p(a / b)
 
 
 cdef class ShareBoxes:
@@ -122,7 +122,7 @@ cdef class ShareBoxes:
         self, const index *low, const index *high, real enough, index *at, index turn, index n_tried
     ) noexcept nogil:
         cdef int K = self.K, a, b, q
-        cdef index U = self.floors.shape[0], u, t, first = 0
+        cdef index U = self.floors.shape[0], T = self.trees.shape[0], u, t, first = 0
         cdef real ql[MOST_LABELS]
         cdef real qh[MOST_LABELS]
         cdef real wl[MOST_LABELS]
@@ -184,9 +184,10 @@ cdef class ShareBoxes:
         one = 0.0
         for q in range(self.added.shape[0]):
             one = max(one, self.added[q])
-        for t in range(min(self.trees.shape[0], n_tried)):
-            # after the one that is tried first any others
-            u = (at[0] + (0 if t == 0 else t + turn * (n_tried - 1))) % self.trees.shape[0]
+        n_tried = min(n_tried, T)
+        for t in range(n_tried):
+            # after the one that is tried first any others, in turn where these are not all
+            u = (at[0] + (0 if t == 0 else t + (turn * (n_tried - 1) if n_tried < T else 0))) % T
             if t > 0 and u == at[0]:
                 continue
             if alone < INFINITY:
@@ -248,7 +249,7 @@ cdef class ShareBoxes:
         cdef real al[MOST_NODES]
         cdef real ah[MOST_NODES]
         cdef real den[MOST_DIRECTIONS]
-        cdef real ol, oh, w, bl, bh, gap, far, beta, found = 0.0, logs = 0.0
+        cdef real ol, oh, bl, bh, gap, far, beta, found = 0.0, logs = 0.0
         for a in range(K):
             masks[a], al[a], ah[a] = 1 << a, ql[a], qh[a]
         for u in range(U):
@@ -266,11 +267,10 @@ cdef class ShareBoxes:
             oh = ah[first] / (ah[first] + al[second]) if ah[first] > 0.0 else 0.0
             if not ah[second] > 0.0:
                 ol = oh = 1.0
-            w = min(max(0.5, ol), oh)
-            found += ah[n] * entropy(w)
+            found += mixing(ah[first], ah[second])
             bl = bh = 0.0
             if al[first] > 0.0 and al[second] > 0.0:
-                bl = al[first] * al[second] / ((al[first] + al[second]) * Th)
+                bl = al[first] * al[second] / ((al[first] + al[second]) * Tl)
             if ah[first] > 0.0 and ah[second] > 0.0:
                 bh = 0.25
                 if Tl > 0.0:

@@ -102,9 +102,9 @@ from 1e-6 to 1e6, priors at and around 1, counts up to 1e14, against the models'
 *boxes*: a box around known parameters must be kept, and its bound must not exceed their objective; with it bounds of
 whole problems, the box around the incumbent and hitting sets. *searches*: results of `solve` against EM from many
 starts and the value at the solution, and solved again from its own solution. *negative*: searches that must prove one
-nat more than is true. *proofs*: files against the checker, as they are and changed. *everyday*: searches of thousands of
-samples that must prove 0.001 to 0.1 nats a sample more than is true, of 4 s, some without a few of their mechanisms; the
-last table says which took part. Tried: boxes and bounds, solves, nodes, and checks. A failure is repeated by
+nat more than is true. *proofs*: files against the checker, as they are and changed. *everyday*: searches of thousands
+of samples that must prove 0.001 to 0.1 nats a sample more than is true, of 4 s, some without a few of their mechanisms;
+the last table says which took part. Tried: boxes and bounds, solves, nodes, and checks. A failure is repeated by
 `python bench/fuzz.py --only kind:family:seed`.
 
 Commit {commit()}, seed {seed}, {seconds:.0f} s, one process, {platform.machine()}, NumPy {np.__version__}.

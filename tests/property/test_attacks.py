@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from fuzzing import boxes, classes, clusters, count_fits, definitions, generator, searches
+from fuzzing import boxes, classes, clusters, count_fits, definitions, everyday, failure, generator, searches
 from gopfast.mixtures.relaxations.entropic import EntropicRelaxation
 from gopfast.search.probe import root_box
 from support import problems
@@ -18,8 +18,9 @@ from support.settings import EVERY
 import gopfast
 from gopfast.errors import InputError
 from gopfast.mixtures import engine
+from gopfast.mixtures.pricing import pricing_root
 
-N_BOX_CASES, N_NEGATIVE_CASES = (25, 5) if EVERY == 1 else (5, 1)
+N_BOX_CASES, N_NEGATIVE_CASES, N_EVERYDAY_CASES = (25, 5, 6) if EVERY == 1 else (5, 1, 1)
 MOST_REFUSED = 20  # problems beyond these
 # A search's nodes; full matrices take long over one.
 NODES = 150
@@ -333,3 +334,23 @@ def test_prices_that_did_not_settle_prove_nothing_false():
     """Found by the fuzzer: prices of the next turn were put beside the cells of the last one."""
     (tried, _), _ = searches.run("negative", "poisson_prior", 9_400_000_008)
     assert tried > 2  # and nothing was raised
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("covariance", everyday.KINDS)
+def test_no_search_of_everyday_data_proves_more_than_is_true(covariance):
+    tried = sum(attack(everyday.run, covariance, seed) is not None for seed in range(N_EVERYDAY_CASES))
+    assert tried
+
+
+def test_a_bound_of_everyday_data_that_says_too_much_is_found(monkeypatch):
+    step = pricing_root.PricingBound.step
+
+    def say_more(bound, deadline):
+        more = step(bound, deadline)
+        bound.lower += 200.0
+        return more
+
+    monkeypatch.setattr(pricing_root.PricingBound, "step", say_more)
+    with pytest.raises(failure.Failure, match="proved what is false|above an attained"):
+        everyday.run("known", 2)

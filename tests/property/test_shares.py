@@ -9,7 +9,7 @@ from gopfast.mixtures.shares.slabs import most_in_slabs
 
 import gopfast
 from gopfast.mixtures import engine
-from gopfast.mixtures.shares.box_search import BoxSearch, best_price, take_price
+from gopfast.mixtures.shares.box_search import BoxSearch, best_prices, take_price
 from gopfast.mixtures.shares.parts import PARTS, Label, variance_at
 from gopfast.mixtures.shares.shares import ShareBound, Shares, trees
 
@@ -56,7 +56,7 @@ def shares_of(rng, n, d, K, weight=1.0, shift=0.0):
     floor = float(rng.choice([1e-3, 0.05, 0.3])) * X.var(axis=0)
     problem = gopfast.GaussianMixture(X + shift, K, covariance="full", variance_floor=floor, sample_weight=weights)
     found = Shares(problem, ByLabels(X + shift, labels, weights, K), np.full(K, 1.0 / K))
-    if found.K < K or not all(found.take_label() for _ in range(K)):
+    if found.K < K or not all(found.take_label() for _ in range(2 * K)):
         return None
     return found
 
@@ -253,7 +253,7 @@ def test_boxes_leave_out_no_parts(seed):
     while shares is None:
         shares = shares_of(rng, 2000, 3, K)
     boxes = shares.boxes(shares.noises(0.05))
-    price, excess, _ = best_price(boxes)
+    *_, (price, excess, _) = best_prices(boxes)
     search = BoxSearch(boxes, price, 0.01)
     assert not search.run(math.inf)
     points = rng.integers(0, LAST + 1, (20_000, K))

@@ -144,9 +144,9 @@ def take_price(boxes, price):
     boxes.take_price(price, np.ascontiguousarray(alone), np.ascontiguousarray(np.stack(levels, axis=2)))
 
 
-def best_price(boxes, beside=(), enough=0.0):
+def best_prices(boxes, beside=(), enough=0.0):
     """
-    Return the price at which a component saves least beyond it, about, by some lists of parts.
+    Look for the price at which a component saves least beyond it, about, by some lists of parts.
 
     Parameters
     ----------
@@ -156,20 +156,28 @@ def best_price(boxes, beside=(), enough=0.0):
     enough : float
         What is saved beyond a price of which no better one is looked for between others, in nats per unit of weight.
 
-    Returns
-    -------
+    Yields
+    ------
     price, excess : float
-        In nats per unit of weight.
+        In nats per unit of weight; the best so far, after each price that was looked at.
     n_terms : int
+        Lists that were looked at, in all.
     """
     lists, (least, most) = Lists(boxes, beside), boxes.tables.shares.min() * np.array(PRICES)
-    ratio = (most / least) ** (1.0 / (N_PRICES - 1))
-    excess = {price: lists.excess(price) for price in least * ratio ** np.arange(N_PRICES)}
+    ratio, excess = (most / least) ** (1.0 / (N_PRICES - 1)), {}
+    for price in least * ratio ** np.arange(N_PRICES):
+        yield _best(excess, lists, price)
     for _ in range(N_FINER):
         best, ratio = min(excess, key=excess.get), math.sqrt(ratio)
         if excess[best] <= enough:
-            break
-        excess |= {price: lists.excess(price) for price in (best / ratio, best * ratio)}
+            return
+        yield _best(excess, lists, best / ratio)
+        yield _best(excess, lists, best * ratio)
+
+
+def _best(excess, lists, price):
+    """Look at a price more, and return the best one, what is saved beyond it, and how many lists were looked at."""
+    excess[price] = lists.excess(price)
     best = min(excess, key=excess.get)
     return best, excess[best], lists.n_terms
 
@@ -181,7 +189,7 @@ class Lists:
     Parameters
     ----------
     boxes, beside
-        As of `best_price`.
+        As of `best_prices`.
     """
 
     def __init__(self, boxes, beside):

@@ -18,7 +18,7 @@ import numpy as np
 from gopfast.mixtures.learning.learner import Learner, end_of_step
 from gopfast.mixtures.marginal import constant_beside, in_floors
 from gopfast.mixtures.shared.slices import LOG_2_PI
-from gopfast.mixtures.shares.box_search import BoxSearch, best_price
+from gopfast.mixtures.shares.box_search import BoxSearch, best_prices
 from gopfast.mixtures.shares.margins import SLACK, SUM
 from gopfast.mixtures.shares.parts import PARTS, Label
 from gopfast.mixtures.shares.share_boxes import ShareBoxes
@@ -65,7 +65,7 @@ class ShareBound(Learner):
 
     def __init__(self, problem, family, solution, limit):
         self.problem, self.family, self.solution, self.limit = problem, family, solution, limit
-        self.shares = self.search = self.at = None
+        self.shares = self.search = self.at = self.work = None
         self.begun = time.monotonic()
         # noises smaller and smaller, then from the first one larger and larger
         self.tried, self.in_vain = [list(SMALLER), list(LARGER)], 0
@@ -90,9 +90,13 @@ class ShareBound(Learner):
             return self.shares.K == self.problem.n_components
         if not self.shares.is_ready:
             return self.shares.take_label(deadline)
+        if self.work is not None:
+            if all(time.monotonic() <= deadline for _ in self.work):
+                self.work = None
+            return True
         if self.tried:
             if self.tried[0] and self.in_vain < IN_VAIN:
-                self._try(self.tried[0].pop(0))
+                self.work = self._try(self.tried[0].pop(0))
             else:
                 self.tried.pop(0)
                 self.in_vain = 0
@@ -106,13 +110,16 @@ class ShareBound(Learner):
         return self.limit - shares.constant - shares.total * most < HOPELESS * shares.total
 
     def _try(self, variance):
-        """Guess what noise of a variance would prove."""
-        noises = self.shares.noises(variance)
-        if noises is None:
+        """Guess what noise of a variance would prove, and yield after every part of the work."""
+        noises = []
+        for one in self.shares.each_noise(variance):
+            noises.append(one)
+            yield
+        if None in noises:
             self.in_vain = IN_VAIN
             return
         found = Promise(noises, self.shares.boxes(noises))
-        found.guess(self.shares, self.where)
+        yield from found.guess(self.shares, self.where)
         is_better = all(found.value > one.value for one in self.known)
         self.in_vain = 0 if is_better else self.in_vain + 1
         self.known.append(found)
@@ -120,7 +127,7 @@ class ShareBound(Learner):
     def _prove(self, deadline):
         """Bound what a component saves over all boxes, by the noise that promises most; whether there is more."""
         shares = self.shares
-        if self.search is None and not self.known:  # learnt again, where time was left for other steps
+        if self.search is None and (not self.known or self.n_proofs == MOST_PROOFS):
             return False
         if self.search is None:
             self.at = max(self.known, key=lambda one: one.value)
@@ -131,18 +138,20 @@ class ShareBound(Learner):
         more = search.run(deadline)
         shares.n_looked_at += search.n_boxes - before
         self.lower = max(self.lower, shares.proved(self.at.noises, search.most))
-        if more:
-            return True
-        self.n_proofs += 1
-        self.where.append(search.where)
-        self.search = None
-        self.proved = max(self.proved, shares.value(self.at.noises, search.most))
-        # noises that promise more, this one at another price among them, also where this one does least
+        if not more:
+            self.n_proofs += 1
+            self.where.append(search.where)
+            self.search = None
+            self.proved = max(self.proved, shares.value(self.at.noises, search.most))
+            self.work = self._guess_again()
+        return True
+
+    def _guess_again(self):
+        """Keep noises that promise more than is proved, that at hand at another price among them, and yield."""
         promising = sorted(self._promising([self.at, *self.known]), key=lambda one: -one.value)[:N_AGAIN]
         for one in promising:
-            one.guess(shares, self.where)
+            yield from one.guess(self.shares, self.where)
         self.known = self._promising(promising)
-        return self.n_proofs < MOST_PROOFS and bool(self.known)
 
     def _promising(self, noises):
         """Return those that promise more than is proved, and than boxes that end early lose."""
@@ -156,11 +165,14 @@ class Promise:
         self.noises, self.boxes = noises, boxes
 
     def guess(self, shares, where):
-        """Look at some lists of parts, `where` among them."""
-        enough = CLOSE * shares.lack(self.noises) / shares.K
-        self.price, excess, n_terms = best_price(self.boxes, where, enough)
-        shares.n_looked_at += n_terms
-        self.value = shares.value(self.noises, excess)
+        """Look at some lists of parts, `where` among them, and yield after every price."""
+        enough, before = CLOSE * shares.lack(self.noises) / shares.K, 0
+        for found in best_prices(self.boxes, where, enough):
+            self.price, excess, n_terms = found
+            self.value = shares.value(self.noises, excess)
+            shares.n_looked_at += n_terms - before
+            before = n_terms
+            yield
 
 
 class Shares:
@@ -189,12 +201,12 @@ class Shares:
         self.places = [np.flatnonzero(own == k) for k in range(len(cost))]
         self.places = [place for place in self.places if len(place) > self.d]
         self.K = len(self.places) if sum(map(len, self.places)) == self.n else 0
-        self.labels = []
+        self.labels, self.told, self.ways, self.along = [], [], None, None
 
     @property
     def is_ready(self):
-        """Whether all labels are taken."""
-        return len(self.labels) == self.K
+        """Whether all labels are taken, and what lies between them is known."""
+        return self.along is not None
 
     @property
     def n_terms(self):
@@ -202,19 +214,23 @@ class Shares:
         return self.n_looked_at + sum(label.n_terms for label in self.labels)
 
     def take_label(self, deadline=math.inf):
-        """Take the next label; whether that is possible."""
-        place = self.places[len(self.labels)]
-        label = Label(np.ascontiguousarray(self.z[:, place]), self.weights[place], 4.0 * ROUND, deadline)
-        if label.is_flat:
-            return False
-        self.labels.append(label)
-        if self.is_ready:
+        """Take the next label, then look along directions in the next one; whether that is possible."""
+        if len(self.labels) < self.K:
+            place = self.places[len(self.labels)]
+            label = Label(np.ascontiguousarray(self.z[:, place]), self.weights[place], 4.0 * ROUND, deadline)
+            if not label.is_flat:
+                self.labels.append(label)
+            return not label.is_flat
+        if self.ways is None:
+            self._begin_together()
+        self.told.append(self.labels[len(self.told)].along(self.ways))
+        if len(self.told) == self.K:
             self._together()
         return True
 
-    def _together(self):
-        """Look at what lies between labels."""
-        labels, K = self.labels, self.K
+    def _begin_together(self):
+        """Find directions in which labels are apart."""
+        labels = self.labels
         self.shares = np.array([label.total for label in labels]) / self.total
         scales = math.fsum(self.shares * [label.log_det for label in labels])
         entropy = -math.fsum(self.shares * np.log(self.shares))
@@ -222,14 +238,16 @@ class Shares:
         self.ratio = np.array([
             [np.linalg.norm(b.B @ np.linalg.inv(a.B), 2) ** 2 * (1.0 + 1e-6) for b in labels] for a in labels
         ])
-        self.ways, pairs = self._ways()
-        told = [label.along(self.ways) for label in labels]
-        places, tilted, displaced, roots = map(np.array, zip(*told, strict=True))
+        self.ways, self.pairs = self._ways()
+
+    def _together(self):
+        """Look at what lies between labels."""
+        places, tilted, displaced, roots = map(np.array, zip(*self.told, strict=True))
         # of each label along each direction: its place, and up, down and second moments of its parts
         found = (places, displaced[:, :, 0], displaced[:, :, 1], tilted[:, :, 0, 0])
         self.along = [np.ascontiguousarray(one) for one in found]
-        self.moved, self.spread, self.pair, self.pair_ways = self._displaced(tilted, displaced, roots, pairs)
-        self.trees = np.array(trees(K), dtype=np.intp).reshape(-1, K - 1, 2)
+        self.moved, self.spread, self.pair, self.pair_ways = self._displaced(tilted, displaced, roots, self.pairs)
+        self.trees = np.array(trees(self.K), dtype=np.intp).reshape(-1, self.K - 1, 2)
         self.floors = np.square(self.ways).sum(axis=1) * (1.0 + SLACK)
 
     def _ways(self):
@@ -274,14 +292,19 @@ class Shares:
                         spread[p, side, r, :, i + 1] = np.maximum(most - left * left, 0.0)
         return moved, spread, number, ways
 
-    def noises(self, variance):
-        """Return the noise of each label, in grids as fine for all as are not too large; None where there are none."""
+    def each_noise(self, variance):
+        """Yield the noise of each label in turn, in grids as fine for all as are not too large; None: there is none."""
         for n_smoothed in N_SMOOTHED:
             n_nodes = max(label.n_nodes(variance, n_smoothed) for label in self.labels)
             if n_nodes * (2 + n_smoothed) <= MOST_NODES / self.K:
-                found = [label.noise(variance, n_smoothed) for label in self.labels]
-                return None if any(one is None for one in found) else found
-        return None
+                yield from (label.noise(variance, n_smoothed) for label in self.labels)
+                return
+        yield None
+
+    def noises(self, variance):
+        """Return all of them, or None."""
+        found = list(self.each_noise(variance))
+        return None if None in found else found
 
     def lack(self, noises):
         """Return what entropies lack, per unit of weight."""

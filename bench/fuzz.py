@@ -8,7 +8,6 @@ Run: python bench/fuzz.py --seconds 3600 --seed 0 [--kinds boxes,searches,negati
 """
 
 import argparse
-import functools
 import itertools
 import multiprocessing
 import resource
@@ -28,10 +27,9 @@ HANGS = 60.0  # seconds without a result after which a case counts as hanging
 MEMORY = 8 * 2**30
 # Cases of a family between two looks at the clock.
 TURN = {"boxes": 10, "searches": 1, "negative": 2, "proofs": 1, "everyday": 1}
-# What there are cases of.
-DRAWN = {
-    *itertools.product(KINDS[:-1], generator.NAMES), *itertools.product(("everyday",), everyday.KINDS),
-}  # fmt: skip
+# Of which families there are cases of a kind.
+FAMILIES = dict.fromkeys(KINDS, generator.NAMES) | {"everyday": everyday.KINDS}
+NAMES = tuple(dict.fromkeys(itertools.chain(*FAMILIES.values())))
 
 
 def case(kind, family, seed):
@@ -96,7 +94,7 @@ def fuzz(kinds, families, seconds, seed):
     """Cases of all kinds and families in turn, each kind for its share of the time; the Tally."""
     tally, worker, began = report.Tally(), Worker(), time.monotonic()
     spent = dict.fromkeys(kinds, 0.0)
-    of_kind = {kind: [family for family in families if (kind, family) in DRAWN] for kind in kinds}
+    of_kind = {kind: [family for family in families if family in FAMILIES[kind]] for kind in kinds}
     upcoming = {kind: itertools.cycle(found) for kind, found in of_kind.items() if found}
     reached = {(kind, family): 1_000_000 * seed for kind in upcoming for family in of_kind[kind]}
     while time.monotonic() - began < seconds:
@@ -118,7 +116,7 @@ def show(which):
     """Run one case here, and print its problem and what became of it."""
     kind, family, seed = which.split(":")
     outcome, detail = case(kind, family, int(seed))
-    problem = (everyday.problem if kind == "everyday" else functools.partial(generator.drawn, kind))(family, int(seed))
+    problem = everyday.problem(family, int(seed)) if kind == "everyday" else generator.drawn(kind, family, int(seed))
     print(problem)
     for name in ("X", "y", "sample_weight", "variance_floor", "noise_variance", "prior_variance_bounds", "categories"):
         value = getattr(problem, name, None)
@@ -133,10 +131,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--families", default=",".join(dict.fromkeys((*generator.NAMES, *everyday.KINDS))))
+    parser.add_argument("--families", default=",".join(NAMES))
     parser.add_argument("--output", default=str(report.ROOT / "bench" / "results" / "fuzz.md"))
     parser.add_argument("--only", metavar="KIND:FAMILY:SEED", help="run and show one case")
     arguments = parser.parse_args()
+    unknown = {*arguments.kinds.split(",")} - {*KINDS} | {*arguments.families.split(",")} - {*NAMES}
+    if unknown:
+        parser.error(f"there is no kind or family {', '.join(sorted(unknown))}")
     if arguments.only:
         return show(arguments.only)
     started = time.monotonic()

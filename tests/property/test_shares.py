@@ -119,7 +119,7 @@ def test_no_component_saves_more_than_is_said_of_its_parts(seed):
     shares = shares_of(rng, int(rng.choice([300, 2000])), d, K, rng.choice([1e-3, 1.0, 1e6]), rng.choice([0.0, 1e5]))
     if shares is None:
         return
-    noises = shares.noises(float(rng.choice([0.03, 0.2])))
+    noises = list(shares.each_noise(float(rng.choice([0.03, 0.2]))))
     boxes = shares.boxes(noises)
     price = float(shares.shares.min() * rng.uniform(0.2, 2.0))
     take_price(boxes, price)
@@ -146,7 +146,7 @@ def test_parts_are_no_thinner_and_no_further_than_is_said(seed):
     shares = shares_of(rng, int(rng.choice([500, 5000])), 3, 2, shift=rng.choice([0.0, 1e5]))
     if shares is None:
         return
-    noises = shares.noises(float(rng.choice([0.02, 0.1])))
+    noises = list(shares.each_noise(float(rng.choice([0.02, 0.1]))))
     boxes = shares.boxes(noises)
     for k, (label, own, noise) in enumerate(zip(shares.labels, shares.places, noises, strict=True)):
         thin, weights, norms = label.thinnest(noise), shares.weights[own], np.square(label.x).sum(axis=0)
@@ -252,7 +252,7 @@ def test_boxes_leave_out_no_parts(seed):
     shares = None
     while shares is None:
         shares = shares_of(rng, 2000, 3, K)
-    boxes = shares.boxes(shares.noises(0.05))
+    boxes = shares.boxes(list(shares.each_noise(0.05)))
     *_, (price, excess, _) = best_prices(boxes)
     search = BoxSearch(boxes, price, 0.01)
     assert not search.run(math.inf)
@@ -271,7 +271,7 @@ def test_a_box_says_no_less_than_lists_of_parts_in_it(K):
     rng, shares = np.random.default_rng(50 + K), None
     while shares is None:
         shares = shares_of(rng, 2000, 3, K)
-    boxes = shares.boxes(shares.noises(0.1))
+    boxes = shares.boxes(list(shares.each_noise(0.1)))
     take_price(boxes, 0.2)
     ends = np.sort(rng.integers(0, LAST + 1, (2, 300, K)), axis=0)
     ends[1] = np.where(rng.random((300, K)) < 0.5, np.minimum(ends[0] + 5, LAST), ends[1])
@@ -285,7 +285,7 @@ def test_all_trees_are_tried_wherever_a_list_is_among_others():
     rng, shares = np.random.default_rng(7), None
     while shares is None:
         shares = shares_of(rng, 2000, 3, 4)
-    boxes = shares.boxes(shares.noises(0.1))
+    boxes = shares.boxes(list(shares.each_noise(0.1)))
     take_price(boxes, 0.2)
     points, m = rng.integers(0, LAST + 1, (40, 4)), len(trees(4))
     each = [boxes.most(points, points, -np.inf, np.full(40, tree), 1) for tree in range(m)]

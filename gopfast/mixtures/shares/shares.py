@@ -243,6 +243,7 @@ class Shares:
     def _together(self):
         """Look at what lies between labels."""
         places, tilted, displaced, roots = map(np.array, zip(*self.told, strict=True))
+        self.told = []  # of five labels fifty megabytes
         # of each label along each direction: its place, and up, down and second moments of its parts
         found = (places, displaced[:, :, 0], displaced[:, :, 1], tilted[:, :, 0, 0])
         self.along = [np.ascontiguousarray(one) for one in found]
@@ -300,11 +301,6 @@ class Shares:
                 yield from (label.noise(variance, n_smoothed) for label in self.labels)
                 return
         yield None
-
-    def noises(self, variance):
-        """Return all of them, or None."""
-        found = list(self.each_noise(variance))
-        return None if None in found else found
 
     def lack(self, noises):
         """Return what entropies lack, per unit of weight."""

@@ -191,11 +191,11 @@ cdef class ShareBoxes:
             if t > 0 and u == at[0]:
                 continue
             if alone < INFINITY:
-                part = alone + self.by_tree(u, low, ql, qh, wh, Tl, Th, width, 0.0, x0, x1)
+                part = alone + self.by_tree(u, low, ql, qh, wh, Tl, width, 0.0, x0, x1)
                 if part < best:
                     best, first = part, u
             if helped < alone:
-                part = helped + self.by_tree(u, low, ql, qh, wh, Tl, Th, width, one, x0, x1)
+                part = helped + self.by_tree(u, low, ql, qh, wh, Tl, width, one, x0, x1)
                 if part < best:
                     best, first = part, u
             if best - price <= enough:
@@ -236,8 +236,8 @@ cdef class ShareBoxes:
         return own
 
     cdef real by_tree(
-        self, index t, const index *low, const real *ql, const real *qh, const real *wh, real Tl, real Th,
-        const real *width, real added, real (*x0)[MOST_DIRECTIONS], real (*x1)[MOST_DIRECTIONS],
+        self, index t, const index *low, const real *ql, const real *qh, const real *wh, real Tl, const real *width,
+        real added, real (*x0)[MOST_DIRECTIONS], real (*x1)[MOST_DIRECTIONS],
     ) noexcept nogil:
         """What labels' shares save by their entropy, less what lies between them costs, merged as tree t has it.
 
